@@ -1,0 +1,19 @@
+#pragma once
+
+// Wall-clock time around synchronous calls. Calls of a few microseconds are
+// timed in batches (see resolution_ms), since reading the clock costs as much
+// as a hundredth of them.
+
+#include "tuning/stopwatch.h"
+
+namespace tunedops::cpu {
+
+class CpuStopwatch final : public Stopwatch {
+ public:
+  Status measure(std::span<const Launch> rotation, std::size_t first,
+                 int calls, double& milliseconds) override;
+  double resolution_ms() const override { return 0.02; }
+  double now_ms() override;
+};
+
+}  // namespace tunedops::cpu

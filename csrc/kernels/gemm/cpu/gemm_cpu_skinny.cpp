@@ -1,0 +1,271 @@
+#include "kernels/gemm/cpu/gemm_cpu_skinny.h"
+
+#include "backends/cpu/isa.h"
+#include "kernels/gemm/cpu/skinny_pack.h"
+#include "kernels/gemm/cpu/skinny_product.h"
+#include "tuning/parallel_for.h"
+
+#include <algorithm>
+#include <new>
+
+namespace tunedops {
+namespace {
+
+using cpu::Isa;
+using cpu::SkinnyLoops;
+using cpu::SkinnyProduct;
+
+struct Parameters {
+  int block;
+  bool prefetch;
+  int threads;
+};
+
+const SkinnyLoops& loops_for(DType dtype, Isa isa) {
+  const bool is_float = dtype == DType::kFloat32;
+#if defined(__x86_64__)
+  switch (isa) {
+  case Isa::kAvx512Bf16:
+    return is_float ? cpu::kSkinnyFloat32Avx512
+                    : cpu::kSkinnyBfloat16Avx512Bf16;
+  case Isa::kAvx512:
+    return is_float ? cpu::kSkinnyFloat32Avx512 : cpu::kSkinnyBfloat16Avx512;
+  case Isa::kAvx2:
+    return is_float ? cpu::kSkinnyFloat32Avx2 : cpu::kSkinnyBfloat16Avx2;
+  case Isa::kPortable:
+    break;
+  }
+#else
+  (void)isa;
+#endif
+  return is_float ? cpu::kSkinnyFloat32Portable : cpu::kSkinnyBfloat16Portable;
+}
+
+std::int64_t weight_bytes(const GemmProblem& problem) {
+  return problem.m * problem.k *
+         static_cast<std::int64_t>(size_of(problem.a_dtype));
+}
+
+/// Rows of out that one thread takes at least: whole vectors, and whole cache
+/// lines of out.
+std::int64_t rows_of_piece(const GemmProblem& problem) {
+  return problem.transpose_a ? 16 : 64;
+}
+
+int useful_threads(const GemmProblem& problem) {
+  const std::int64_t rows = rows_of_piece(problem);
+  const std::int64_t pieces = (problem.m + rows - 1) / rows;
+  return static_cast<int>(
+      std::clamp<std::int64_t>(problem.header.threads, 1, pieces));
+}
+
+/// Powers of two and the full count.
+std::vector<int> thread_counts(const GemmProblem& problem) {
+  const int full = useful_threads(problem);
+  std::vector<int> counts;
+  for (int threads = 1; threads < full; threads *= 2) {
+    counts.push_back(threads);
+  }
+  counts.push_back(full);
+  return counts;
+}
+
+/// Best guess first.
+std::vector<int> blocks(const GemmProblem& problem) {
+  if (problem.transpose_a) {
+    // A block of 8 leaves registers for few columns at a time; with only 16
+    // registers for one.
+    return problem.n > 4 && cpu::usable_isa() >= Isa::kAvx512
+               ? std::vector{8, 4, 2, 1}
+               : std::vector{4, 2, 8, 1};
+  }
+  return problem.n <= 4   ? std::vector{8, 4, 2}
+         : problem.n <= 8 ? std::vector{2, 4, 8}
+                          : std::vector{4, 2, 8};
+}
+
+Parameters best_guess(const GemmProblem& problem) {
+  // A thread reads this much in the time that it takes to wake another.
+  constexpr std::int64_t kBytesPerThread = 256 * 1024;
+  int threads = 1;
+  for (const int count : thread_counts(problem)) {
+    if (weight_bytes(problem) >= count * kBytesPerThread) {
+      threads = count;
+    }
+  }
+  // With one or two columns the hardware's prefetch keeps up by itself.
+  return {blocks(problem).front(), problem.n > 2, threads};
+}
+
+Config to_config(const GemmProblem& problem, const Parameters& parameters) {
+  return Config()
+      .with(problem.transpose_a ? "rows" : "vectors", parameters.block)
+      .with("prefetch", parameters.prefetch ? 1 : 0)
+      .with("threads", parameters.threads);
+}
+
+/// Nothing if the config is not one that this kernel writes.
+std::optional<Parameters>
+from_config(const GemmProblem& problem, const Config& config) {
+  for (const int block : blocks(problem)) {
+    for (const bool prefetch : {false, true}) {
+      for (const int threads : thread_counts(problem)) {
+        const Parameters parameters{block, prefetch, threads};
+        if (to_config(problem, parameters) == config) {
+          return parameters;
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+float scalar(ScalarClass kind, double value) {
+  switch (kind) {
+  case ScalarClass::kZero:
+    return 0.0F;
+  case ScalarClass::kOne:
+    return 1.0F;
+  case ScalarClass::kAny:
+    break;
+  }
+  return static_cast<float>(value);
+}
+
+class SkinnyPlan final : public Plan {
+ public:
+  SkinnyPlan(const GemmProblem& problem, const Parameters& parameters)
+      : problem_(problem),
+        loops_(loops_for(problem.a_dtype, cpu::usable_isa())),
+        threads_(parameters.threads) {
+    product_.lda = problem.lda;
+    product_.ldc = problem.ldc;
+    product_.bias_is_float = problem.bias_dtype == DType::kFloat32;
+    product_.n = static_cast<int>(problem.n);
+    product_.k = problem.k;
+    product_.activation = problem.activation;
+    product_.block = parameters.block;
+    product_.prefetch = parameters.prefetch;
+  }
+
+  Status run(const Arguments& arguments, Stream) const override {
+    SkinnyProduct product = product_;
+    product.a = arguments.operands[kGemmA];
+    product.out = arguments.operands[kGemmOut];
+    product.bias =
+        problem_.has_bias() ? arguments.operands[kGemmBias] : nullptr;
+    product.alpha = scalar(problem_.alpha, arguments.alpha);
+    product.beta = scalar(problem_.beta, arguments.beta);
+    try {
+      const cpu::PackedColumns b = cpu::pack_columns(
+          problem_, arguments.operands[kGemmB], loops_.widened_b, threads_);
+      product.b = b.data;
+      product.ldb = b.ld;
+    } catch (const std::bad_alloc&) {
+      return Status::failed("not enough memory to rearrange b");
+    }
+    const cpu::SkinnyFunction function =
+        problem_.transpose_a ? loops_.dot : loops_.broadcast;
+    const std::int64_t m = problem_.m;
+    const std::int64_t rows = rows_of_piece(problem_);
+    parallel_for(
+        (m + rows - 1) / rows,
+        threads_,
+        [&](std::int64_t begin, std::int64_t end) {
+          function(product, begin * rows, std::min(end * rows, m));
+        });
+    return Status::ok();
+  }
+
+ private:
+  GemmProblem problem_;
+  const SkinnyLoops& loops_;
+  int threads_;
+  SkinnyProduct product_;
+};
+
+} // namespace
+
+Status GemmCpuSkinny::do_supports(const GemmProblem& problem) const {
+  if (problem.batched || problem.batch != 1) {
+    return Status::unsupported("batched products are not supported");
+  }
+  if (problem.n < 1 || problem.n > cpu::kMaxSkinnyColumns) {
+    return Status::unsupported("n is not in 1 to 16");
+  }
+  if (problem.m < 1 || problem.k < 1) {
+    return Status::unsupported("the product is empty");
+  }
+  const DType dtype = problem.a_dtype;
+  if (dtype != DType::kFloat32 && dtype != DType::kBFloat16) {
+    return Status::unsupported("the type is neither float nor BFloat16");
+  }
+  if (problem.b_dtype != dtype || problem.out_dtype != dtype) {
+    return Status::unsupported("a, b and out are not of one type");
+  }
+  if (problem.has_bias() && problem.bias_dtype != dtype &&
+      problem.bias_dtype != DType::kFloat32) {
+    return Status::unsupported("the bias is neither of out's type nor float");
+  }
+  if (problem.conjugate_a || problem.conjugate_b) {
+    return Status::unsupported("conjugated operands are not supported");
+  }
+  return Status::ok();
+}
+
+std::vector<Config>
+GemmCpuSkinny::do_configs(const GemmProblem& problem) const {
+  const Parameters best = best_guess(problem);
+  std::vector<Config> configs;
+  for (const bool prefetch : {best.prefetch, !best.prefetch}) {
+    for (const int block : blocks(problem)) {
+      configs.push_back(to_config(problem, {block, prefetch, best.threads}));
+    }
+  }
+  // The other thread counts, the nearest first: at most three, so that a
+  // machine with many cores does not search longer.
+  std::vector<int> counts = thread_counts(problem);
+  std::erase(counts, best.threads);
+  std::stable_sort(counts.begin(), counts.end(), [&](int x, int y) {
+    const auto distance = [&](int threads) {
+      return threads > best.threads ? threads / best.threads
+                                    : best.threads / threads;
+    };
+    return distance(x) < distance(y);
+  });
+  counts.resize(std::min<std::size_t>(counts.size(), 3));
+  for (const int threads : counts) {
+    configs.push_back(to_config(problem, {best.block, best.prefetch, threads}));
+  }
+  return configs;
+}
+
+std::optional<Config>
+GemmCpuSkinny::do_heuristic(const GemmProblem& problem) const {
+  // Where weights come from memory, reading them once is what counts, provided
+  // that the arithmetic keeps up: without wide vectors it does for few columns.
+  constexpr std::int64_t kBeyondCache = 4 * 1024 * 1024;
+  const Isa isa = cpu::usable_isa();
+  const Isa native =
+      problem.a_dtype == DType::kFloat32 ? Isa::kAvx512 : Isa::kAvx512Bf16;
+  const bool keeps_up = isa >= native || (isa >= Isa::kAvx2 && problem.n <= 4);
+  if (weight_bytes(problem) < kBeyondCache || !keeps_up) {
+    return std::nullopt;
+  }
+  return to_config(problem, best_guess(problem));
+}
+
+Status GemmCpuSkinny::check(const ProblemKey& key, const Config& config) const {
+  return from_config(from_key<GemmProblem>(key), config)
+             ? Status::ok()
+             : Status::unsupported("is not a config of this kernel");
+}
+
+std::unique_ptr<Plan> GemmCpuSkinny::do_prepare(
+    const GemmProblem& problem, const Config& config) const {
+  const auto parameters = from_config(problem, config);
+  return parameters ? std::make_unique<SkinnyPlan>(problem, *parameters)
+                    : nullptr;
+}
+
+} // namespace tunedops

@@ -1,0 +1,147 @@
+#include "ops/run_product.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/ops/_unsafe_view.h>
+#include <ATen/ops/empty.h>
+
+#include "ops/aten_plan.h"
+#include "ops/context.h"
+
+namespace tunedops {
+namespace {
+
+// What a plan reads: the operand itself or, where no dimension is consecutive,
+// a copy. Holds a reference count only if there is a copy.
+class PlanOperand {
+ public:
+  explicit PlanOperand(const at::Tensor& tensor)
+      : copy_(layout_of(tensor).needs_copy
+                  ? tensor.resolve_neg().contiguous()
+                  : at::Tensor()),
+        tensor_(copy_.defined() ? copy_ : tensor) {}
+
+  void* data() const { return const_cast<void*>(tensor_.const_data_ptr()); }
+
+ private:
+  at::Tensor copy_;
+  const at::Tensor& tensor_;
+};
+
+double value_of(const at::Scalar* scalar, double absent) {
+  return scalar == nullptr ? absent : scalar->toDouble();
+}
+
+Stream stream_of(const at::Tensor&) { return {}; }
+
+at::Tensor empty_like_product(const Product& product, at::IntArrayRef sizes) {
+  if (product.mat1.is_cpu()) {
+    return at::detail::empty_cpu(sizes, product.mat1.scalar_type());
+  }
+  return at::empty(sizes, product.mat1.options());
+}
+
+bool run_raw(const Plan& plan, const Product& product,
+             const GemmProblem& problem, bool swapped, const at::Tensor& out) {
+  const PlanOperand a(swapped ? product.mat2 : product.mat1);
+  const PlanOperand b(swapped ? product.mat1 : product.mat2);
+  Arguments arguments;
+  arguments.operands[kGemmA] = a.data();
+  arguments.operands[kGemmB] = b.data();
+  arguments.operands[kGemmOut] = out.mutable_data_ptr();
+  if (product.bias != nullptr) {
+    arguments.operands[kGemmBias] =
+        const_cast<void*>(product.bias->const_data_ptr());
+  }
+  arguments.alpha = value_of(product.alpha, 1);
+  arguments.beta = value_of(product.beta, 0);
+  const Status status = plan.run(arguments, stream_of(out));
+  if (!status.is_ok()) {
+    getTuningContext().report_failed_run(to_key(problem), status);
+  }
+  return status.is_ok();
+}
+
+bool overlaps(const at::Tensor& out, const at::Tensor& input) {
+  return at::get_overlap_status(out, input) != at::MemOverlapStatus::No;
+}
+
+bool reads_addend(const GemmProblem& problem) {
+  return problem.beta != ScalarClass::kZero;
+}
+
+// An output that the original would not resize, cast or reject, and that no
+// input is read from.
+bool is_plain_output(const Product& product, const at::Tensor& out) {
+  const auto dims = product.mat1.dim();
+  if (out.dim() != dims || out.scalar_type() != product.mat1.scalar_type() ||
+      out.device() != product.mat1.device() || out.is_neg() || out.is_conj() ||
+      out.size(dims - 2) != product.rows() ||
+      out.size(dims - 1) != product.columns() ||
+      (dims == 3 && out.size(0) != product.mat1.size(0))) {
+    return false;
+  }
+  return !layout_of(out).needs_copy &&
+         at::has_internal_overlap(out) == at::MemOverlap::No &&
+         !overlaps(out, product.mat1) && !overlaps(out, product.mat2) &&
+         (product.bias == nullptr || !overlaps(out, *product.bias));
+}
+
+}  // namespace
+
+at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
+  const auto problem = describe(product, fresh_output(product));
+  if (!problem) {
+    return {};
+  }
+  const Plan* plan = getTuningContext().plan_for(to_key(*problem),
+                                                 stream_of(product.mat1));
+  if (plan == nullptr) {
+    return {};
+  }
+  if (plan->takes_tensors()) {
+    const at::Tensor out = static_cast<const AtenGemmPlan*>(plan)->call(
+        product.mat1, product.mat2, product.bias);
+    return out.sizes() == sizes ? out : at::_unsafe_view(out, sizes);
+  }
+  at::Tensor out = empty_like_product(product, sizes);
+  if (reads_addend(*problem)) {
+    out.copy_(*product.addend);
+  }
+  return run_raw(*plan, product, *problem, /*swapped=*/true, out)
+             ? out
+             : at::Tensor();
+}
+
+bool run_tuned_out(const Product& product, const at::Tensor& out) {
+  if (!is_plain_output(product, out)) {
+    return false;
+  }
+  const MatrixLayout layout = layout_of(out);
+  const auto problem =
+      describe(product, {.layout = layout, .alignment = alignment_of(out)});
+  if (!problem) {
+    return false;
+  }
+  const bool in_place =
+      product.addend != nullptr && product.addend->is_same(out);
+  if (reads_addend(*problem) && !in_place && overlaps(out, *product.addend)) {
+    return false;
+  }
+  const Plan* plan =
+      getTuningContext().plan_for(to_key(*problem), stream_of(out));
+  if (plan == nullptr) {
+    return false;
+  }
+  if (plan->takes_tensors()) {
+    out.copy_(static_cast<const AtenGemmPlan*>(plan)->call(
+        product.mat1, product.mat2, product.bias));
+    return true;
+  }
+  if (reads_addend(*problem) && !in_place) {
+    out.copy_(*product.addend);
+  }
+  return run_raw(*plan, product, *problem, layout.row_major, out);
+}
+
+}  // namespace tunedops

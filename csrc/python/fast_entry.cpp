@@ -1,0 +1,178 @@
+#include "python/fast_entry.h"
+
+#include <ATen/PythonTorchFunctionTLS.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/record_function.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <pybind11/pybind11.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/disable_torch_function.h>
+
+#include <array>
+#include <optional>
+
+#include "ops/gemm.h"
+
+namespace tunedops {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+
+// What a dense CPU tensor has anyway and what is always included; any other key
+// in force means that somebody wants to see the op.
+const DispatchKeySet kPlainKeys =
+    DispatchKeySet({DispatchKey::CPU, DispatchKey::AutogradCPU,
+                    DispatchKey::ADInplaceOrView, DispatchKey::BackendSelect,
+                    DispatchKey::Conjugate});
+
+// Gathers the tensors of a call and decides whether the dispatcher is needed.
+class Inspection {
+ public:
+  bool add(PyObject* object) {
+    if (!THPVariable_CheckExact(object)) {
+      return false;
+    }
+    const at::Tensor& tensor = THPVariable_Unpack(object);
+    keys_ = keys_ | tensor.key_set();
+    needs_grad_ = needs_grad_ || tensor.requires_grad();
+    return true;
+  }
+
+  bool may_skip_dispatcher() const {
+    const auto local = c10::impl::tls_local_dispatch_key_set();
+    const DispatchKeySet keys =
+        (keys_ | local.included_) - local.excluded_;
+    // On the bits: the sets' own difference keeps the backends. (Autocast's key
+    // is on every tensor and excluded by default.)
+    const bool plain = (keys.raw_repr() & ~kPlainKeys.raw_repr()) == 0;
+    return plain &&
+           !(needs_grad_ && at::GradMode::is_enabled()) &&
+           !at::impl::torch_function_mode_enabled() && !at::hasCallbacks();
+  }
+
+ private:
+  DispatchKeySet keys_;
+  bool needs_grad_ = false;
+};
+
+PyObject* not_implemented() { Py_RETURN_NOTIMPLEMENTED; }
+
+template <class Body>
+PyObject* run_without_gil(const Body& body) {
+  at::Tensor out;
+  {
+    const pybind11::gil_scoped_release no_gil;
+    out = body();
+  }
+  return THPVariable_Wrap(std::move(out));
+}
+
+// Python numbers as torch reads them; nothing for other objects.
+std::optional<at::Scalar> scalar_from(PyObject* object) {
+  if (PyFloat_CheckExact(object)) {
+    return at::Scalar(PyFloat_AS_DOUBLE(object));
+  }
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow == 0) {
+      return at::Scalar(static_cast<std::int64_t>(value));
+    }
+  }
+  return std::nullopt;
+}
+
+// self, mat2
+template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&)>
+PyObject* product_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  HANDLE_TH_ERRORS
+  Inspection inspection;
+  if (count != 2 || !inspection.add(args[0]) || !inspection.add(args[1]) ||
+      !inspection.may_skip_dispatcher()) {
+    return not_implemented();
+  }
+  return run_without_gil([&] {
+    return function(THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]));
+  });
+  END_HANDLE_TH_ERRORS
+}
+
+// self, mat1, mat2, beta, alpha
+template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&,
+                                 const at::Tensor&, const at::Scalar&,
+                                 const at::Scalar&)>
+PyObject* sum_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  HANDLE_TH_ERRORS
+  Inspection inspection;
+  if (count != 5 || !inspection.add(args[0]) || !inspection.add(args[1]) ||
+      !inspection.add(args[2])) {
+    return not_implemented();
+  }
+  const auto beta = scalar_from(args[3]);
+  const auto alpha = scalar_from(args[4]);
+  if (!beta || !alpha || !inspection.may_skip_dispatcher()) {
+    return not_implemented();
+  }
+  return run_without_gil([&] {
+    return function(THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]),
+                    THPVariable_Unpack(args[2]), *beta, *alpha);
+  });
+  END_HANDLE_TH_ERRORS
+}
+
+// input, weight, bias or None, activation
+PyObject* linear_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  HANDLE_TH_ERRORS
+  Inspection inspection;
+  if (count != 4 || !inspection.add(args[0]) || !inspection.add(args[1]) ||
+      (args[2] != Py_None && !inspection.add(args[2])) ||
+      !PyUnicode_CheckExact(args[3]) || !inspection.may_skip_dispatcher()) {
+    return not_implemented();
+  }
+  Py_ssize_t length = 0;
+  const char* activation = PyUnicode_AsUTF8AndSize(args[3], &length);
+  if (activation == nullptr) {
+    return nullptr;
+  }
+  const std::optional<at::Tensor> bias =
+      args[2] == Py_None ? std::nullopt
+                         : std::make_optional(THPVariable_Unpack(args[2]));
+  return run_without_gil([&] {
+    return linear(THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]),
+                  bias,
+                  std::string_view(activation,
+                                   static_cast<std::size_t>(length)));
+  });
+  END_HANDLE_TH_ERRORS
+}
+
+PyCFunction as_method(PyObject* (*function)(PyObject*, PyObject* const*,
+                                            Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef entries[] = {
+    {"mm", as_method(&product_entry<&mm>), METH_FASTCALL,
+     "mm(self, mat2, /): the product, or NotImplemented"},
+    {"bmm", as_method(&product_entry<&bmm>), METH_FASTCALL,
+     "bmm(self, mat2, /): the product, or NotImplemented"},
+    {"addmm", as_method(&sum_entry<&addmm>), METH_FASTCALL,
+     "addmm(self, mat1, mat2, beta, alpha, /): the sum, or NotImplemented"},
+    {"baddbmm", as_method(&sum_entry<&baddbmm>), METH_FASTCALL,
+     "baddbmm(self, batch1, batch2, beta, alpha, /): the sum, or "
+     "NotImplemented"},
+    {"linear", as_method(&linear_entry), METH_FASTCALL,
+     "linear(input, weight, bias, activation, /): the layer, or "
+     "NotImplemented"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+bool add_fast_entries(PyObject* module) {
+  return PyModule_AddFunctions(module, entries) == 0;
+}
+
+}  // namespace tunedops

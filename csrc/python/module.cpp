@@ -1,0 +1,281 @@
+// The control plane: TuningContext for Python. No tensor passes here but to
+// describe its product as a problem. Every function releases the GIL before it
+// takes a lock, and torch's wrapper turns errors and warnings into Python's.
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <ATen/Parallel.h>
+
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "backends/cpu/isa.h"
+#include "ops/aten_routing.h"
+#include "ops/context.h"
+#include "ops/gemm.h"
+#include "ops/product.h"
+#include "python/fast_entry.h"
+#include "tuning/parallel_for.h"
+
+namespace py = pybind11;
+
+namespace tunedops {
+namespace {
+
+using PythonDevice = std::pair<std::string, int>;
+// op, params, solution, time_ms, default_ms, won by this process
+using PythonResult =
+    std::tuple<std::string, std::string, std::string, std::optional<double>,
+               std::optional<double>, bool>;
+
+Device device_from(const PythonDevice& device) {
+  if (device.first != "cpu" && device.first != "cuda") {
+    throw std::invalid_argument("device must be cpu or cuda, got '" +
+                                device.first + "'");
+  }
+  return {.type = device.first == "cpu" ? DeviceType::kCpu : DeviceType::kCuda,
+          .index = static_cast<std::int16_t>(device.second)};
+}
+
+PythonResult to_python(const CsvRow& row) {
+  return {row.key.op,    row.key.params,   row.solution,
+          row.time_ms(), row.default_ms(), row.won_here};
+}
+
+ProblemKey problem_from(const PythonDevice& device, const std::string& op,
+                        const std::string& params) {
+  const auto problem =
+      getTuningContext().parse_key({op, params}, device_from(device));
+  if (!problem) {
+    throw std::invalid_argument("'" + op + ',' + params +
+                                "' is not a problem of device " +
+                                device.first);
+  }
+  return *problem;
+}
+
+py::dict to_python(const TuneOutcome& outcome) {
+  py::list measurements;
+  for (const Measurement& m : outcome.measurements) {
+    measurements.append(
+        py::make_tuple(m.solution, m.time_ms, m.samples, m.refused));
+  }
+  py::dict result;
+  result["solution"] = outcome.solution;
+  result["time_ms"] = outcome.time_ms;
+  result["default_ms"] = outcome.default_ms;
+  result["elapsed_ms"] = outcome.elapsed_ms;
+  result["failure"] = outcome.status.reason();
+  result["measurements"] = measurements;
+  return result;
+}
+
+// Distinct threads that a parallel_for of ours runs on.
+int parallel_threads() {
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  const int threads = at::get_num_threads();
+  parallel_for(64 * threads, threads, [&](std::int64_t, std::int64_t) {
+    const std::lock_guard lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  return static_cast<int>(seen.size());
+}
+
+const at::Tensor& tensor_from(const py::handle& object) {
+  if (!THPVariable_Check(object.ptr())) {
+    throw py::type_error("expected a torch.Tensor");
+  }
+  return THPVariable_Unpack(object.ptr());
+}
+
+// The key of activation(mat1 @ mat2 + bias), as its row would have it.
+std::optional<std::pair<std::string, std::string>> key_of(
+    const py::object& mat1, const py::object& mat2, const py::object& bias,
+    const std::string& activation) {
+  Product product{.op = "key",
+                  .mat1 = tensor_from(mat1),
+                  .mat2 = tensor_from(mat2)};
+  if (!bias.is_none()) {
+    product.bias = &tensor_from(bias);
+  }
+  product.activation = parse_activation(activation);
+  const auto problem = describe(product, fresh_output(product));
+  if (!problem) {
+    return std::nullopt;
+  }
+  KeyText key = getTuningContext().key_text(to_key(*problem));
+  return std::make_pair(std::move(key.op), std::move(key.params));
+}
+
+std::uint32_t exchange_overlay(std::uint32_t overlay) {
+  return std::exchange(ThreadState::current().overlay, overlay);
+}
+
+std::vector<std::string> kernel_names(const PythonDevice& device) {
+  std::vector<std::string> names;
+  for (const Kernel* kernel : getTuningContext().kernels().kernels(
+           kGemmOp, device_from(device).type)) {
+    names.emplace_back(kernel->name());
+  }
+  return names;
+}
+
+void set_isa_limit(const std::optional<std::string>& name) {
+  if (!name) {
+    cpu::set_isa_limit(std::nullopt);
+    return;
+  }
+  for (const auto isa : {cpu::Isa::kPortable, cpu::Isa::kAvx2,
+                         cpu::Isa::kAvx512, cpu::Isa::kAvx512Bf16}) {
+    if (cpu::to_text(isa) == *name) {
+      cpu::set_isa_limit(isa);
+      return;
+    }
+  }
+  throw std::invalid_argument("unknown instruction set '" + *name + "'");
+}
+
+// Binds a function that needs no GIL.
+template <class Function>
+void def(py::module_& m, const char* name, Function function) {
+  m.def(name, torch::wrap_pybind_function_no_gil(function));
+}
+
+void bind_switches(py::module_& m) {
+  def(m, "setting", +[](const std::string& name) {
+    return getTuningContext().setting(name);
+  });
+  def(m, "set_setting", +[](const std::string& name, const std::string& value) {
+    getTuningContext().set_setting(name, value);
+  });
+  def(m, "describe_settings", +[] {
+    std::vector<std::array<std::string, 5>> all;
+    for (const auto& s : getTuningContext().describe_settings()) {
+      all.push_back({s.name, s.value, s.standard, s.origin, s.meaning});
+    }
+    return all;
+  });
+  def(m, "install_routing", +[] { install_routing(); });
+  def(m, "routing_is_installed", +[] { return routing_is_installed(); });
+  def(m, "forced_overlay", +[](const std::string& solution) {
+    return getTuningContext().forced_overlay(solution);
+  });
+  m.def("exchange_overlay", &exchange_overlay);
+}
+
+void bind_results(py::module_& m) {
+  def(m, "set_filename", +[](const std::string& name, bool insert_ordinal) {
+    getTuningContext().set_filename(name, insert_ordinal);
+  });
+  def(m, "filename", +[](const PythonDevice& device) {
+    return getTuningContext().filename(device_from(device));
+  });
+  def(m, "read_file", +[](const PythonDevice& device,
+                          const std::optional<std::string>& path) {
+    return getTuningContext().read_file(device_from(device), path);
+  });
+  def(m, "write_file", +[] { return getTuningContext().write_file(); });
+  def(m, "write_file_to",
+      +[](const PythonDevice& device, const std::string& path) {
+        return getTuningContext().write_file(device_from(device), path);
+      });
+  def(m, "write_file_on_exit", +[](bool value) {
+    getTuningContext().set_write_file_on_exit(value);
+  });
+  def(m, "on_exit", +[] { getTuningContext().on_exit(); });
+  def(m, "results", +[](const PythonDevice& device) {
+    std::vector<PythonResult> all;
+    for (const CsvRow& row :
+         getTuningContext().results(device_from(device))) {
+      all.push_back(to_python(row));
+    }
+    return all;
+  });
+  def(m, "validators", +[](const PythonDevice& device) {
+    return getTuningContext().validators(device_from(device)).entries();
+  });
+  def(m, "erase", +[](const PythonDevice& device, const std::string& op,
+                      const std::string& params) {
+    return getTuningContext().erase(device_from(device), {op, params});
+  });
+  def(m, "clear", +[] { getTuningContext().clear(); });
+  def(m, "check_file", +[](const PythonDevice& device,
+                           const std::string& path) {
+    return getTuningContext().check_file(device_from(device), path);
+  });
+}
+
+void bind_tuning(py::module_& m) {
+  m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
+        py::arg("mat2"), py::arg("bias") = py::none(),
+        py::arg("activation") = "none");
+  def(m, "is_problem", +[](const PythonDevice& device, const std::string& op,
+                           const std::string& params) {
+    return getTuningContext()
+        .parse_key({op, params}, device_from(device))
+        .has_value();
+  });
+  m.def("tune", torch::wrap_pybind_function(
+                    +[](const PythonDevice& device, const std::string& op,
+                        const std::string& params, bool persist) {
+                      TuneOutcome outcome;
+                      {
+                        const py::gil_scoped_release no_gil;
+                        outcome = getTuningContext().tune(
+                            problem_from(device, op, params), Stream{},
+                            persist);
+                      }
+                      return to_python(outcome);
+                    }));
+  def(m, "stored", +[](const PythonDevice& device, const std::string& op,
+                       const std::string& params) {
+    const auto row =
+        getTuningContext().stored(problem_from(device, op, params));
+    return row ? std::make_optional(to_python(*row)) : std::nullopt;
+  });
+  def(m, "refusals", +[](const PythonDevice& device, const std::string& op,
+                         const std::string& params) {
+    return getTuningContext().refusals(problem_from(device, op, params));
+  });
+}
+
+void bind_facts(py::module_& m) {
+  def(m, "kernel_names", &kernel_names);
+  def(m, "has_backend", +[](const std::string& type) {
+    return getTuningContext().has_backend(device_from({type, 0}).type);
+  });
+  def(m, "device_name", +[](const PythonDevice& device) {
+    const Device d = device_from(device);
+    return getTuningContext().backend(d).device_name(d);
+  });
+  def(m, "cache_bytes", +[](const PythonDevice& device) {
+    const Device d = device_from(device);
+    return getTuningContext().backend(d).cache_bytes(d);
+  });
+  def(m, "parallel_threads", &parallel_threads);
+  def(m, "isa", +[] { return std::string(cpu::to_text(cpu::usable_isa())); });
+  def(m, "set_isa_limit", &set_isa_limit);
+#ifdef TUNEDOPS_USE_CUDA
+  m.attr("built_with_cuda") = true;
+#else
+  m.attr("built_with_cuda") = false;
+#endif
+}
+
+}  // namespace
+}  // namespace tunedops
+
+PYBIND11_MODULE(_C, m) {
+  tunedops::bind_switches(m);
+  tunedops::bind_results(m);
+  tunedops::bind_tuning(m);
+  tunedops::bind_facts(m);
+  if (!tunedops::add_fast_entries(m.ptr())) {
+    throw py::error_already_set();
+  }
+}

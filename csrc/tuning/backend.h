@@ -1,0 +1,73 @@
+#pragma once
+
+// What the core needs from a kind of device: facts, memory for tuning, a
+// stopwatch and an answer to "may I tune now?". One implementation per
+// DeviceType lives in backends/.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tuning/device.h"
+#include "tuning/stopwatch.h"
+#include "tuning/validators.h"
+
+namespace tunedops {
+
+/// Device memory owned by the tuner; freed when it goes out of scope.
+using DeviceMemory = std::unique_ptr<void, std::function<void(void*)>>;
+
+/// Held while a thread tunes; a backend that must change thread or device
+/// state meanwhile restores it when this goes out of scope.
+class TuningScope {
+ public:
+  TuningScope() = default;
+  TuningScope(const TuningScope&) = delete;
+  TuningScope& operator=(const TuningScope&) = delete;
+  virtual ~TuningScope() = default;
+};
+
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  /// For people: `AMD EPYC 9B45 (avx512_bf16)`, `NVIDIA H200`.
+  virtual std::string device_name(Device device) const = 0;
+
+  /// What distinguishes this device's results file: the ordinal, `_cpu`.
+  virtual std::string file_tag(Device device) const = 0;
+
+  /// The environment that results of this device depend on; the same set
+  /// whatever ops have run.
+  virtual Validators validators(Device device) const = 0;
+
+  /// Bytes that a buffer rotation must exceed to come from memory.
+  virtual std::size_t cache_bytes(Device device) const = 0;
+
+  /// Bytes that tuning may take: a share of what is free now.
+  virtual std::size_t tuning_memory_bytes(Device device) const = 0;
+
+  /// Aligned to 256 bytes; null if there is not enough.
+  virtual DeviceMemory allocate(Device device, std::size_t bytes) const = 0;
+  virtual Status copy_from_host(void* target, const void* source,
+                                std::size_t bytes, Stream stream) const = 0;
+  virtual Status copy_to_host(void* target, const void* source,
+                              std::size_t bytes, Stream stream) const = 0;
+
+  virtual std::unique_ptr<Stopwatch> make_stopwatch(Device device,
+                                                    Stream stream) const = 0;
+
+  /// Unsupported with a reason while measuring would be wrong or harmful
+  /// (stream capture, a forked child).
+  virtual Status may_tune(Device device, Stream stream) const = 0;
+  virtual std::unique_ptr<TuningScope> enter_tuning(Device device) const {
+    (void)device;
+    return std::make_unique<TuningScope>();
+  }
+};
+
+}  // namespace tunedops

@@ -1,0 +1,39 @@
+#pragma once
+
+// Element types as problem keys and files know them. The spelling is
+// TunableOp's, because people and PyTorch read it in results files.
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tunedops {
+
+enum class DType : std::uint8_t {
+  kNone = 0,  // the operand is absent
+  kFloat32,
+  kFloat64,
+  kBFloat16,
+  kFloat16,
+  kComplex64,
+  kComplex128,
+};
+
+/// Bytes of one element; 0 for `kNone`.
+std::size_t size_of(DType dtype);
+
+/// `float`, `double`, `BFloat16`, `Half`, `c10::complex<float>`, …
+std::string_view to_text(DType dtype);
+std::optional<DType> dtype_from_text(std::string_view text);
+
+/// Distance between 1 and the next representable number.
+double epsilon_of(DType dtype);
+
+/// Element `index` of an array in host memory, widened without loss.
+std::complex<double> load_element(DType dtype, const void* data,
+                                  std::size_t index);
+void store_element(DType dtype, void* data, std::size_t index, double value);
+
+}  // namespace tunedops

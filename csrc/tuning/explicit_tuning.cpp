@@ -1,0 +1,179 @@
+// How the context tunes: which candidates race, under which limits, and what
+// becomes of the outcome. Used by products that miss and by explicit calls.
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "tuning/tuning_context.h"
+
+namespace tunedops {
+
+TunerLimits TuningContext::limits() const {
+  const auto milliseconds = [this](const char* name) {
+    return static_cast<double>(settings_.integer(name));
+  };
+  TunerLimits limits;
+  limits.duration_ms = milliseconds("MAX_TUNING_DURATION_MS");
+  limits.iterations =
+      static_cast<int>(settings_.integer("MAX_TUNING_ITERATIONS"));
+  limits.warmup_duration_ms = milliseconds("MAX_WARMUP_DURATION_MS");
+  limits.warmup_iterations =
+      static_cast<int>(settings_.integer("MAX_WARMUP_ITERATIONS"));
+  limits.budget_ms = milliseconds("MAX_TUNING_BUDGET_MS");
+  const std::int64_t rotating = settings_.integer("ROTATING_BUFFER_SIZE");
+  limits.rotating_bytes = rotating < 0 ? -1 : rotating << 20;
+  limits.numerical_check = settings_.numerical_check();
+  return limits;
+}
+
+bool TuningContext::may_compete(const Kernel& kernel) const {
+  const std::vector<std::string> names = settings_.kernels();
+  return names.empty() || kernel.name() == kDefaultKernel ||
+         std::find(names.begin(), names.end(), kernel.name()) != names.end();
+}
+
+// Default first, then every supported config of every kernel. Not from the plan
+// store: most of these will never run again.
+std::vector<Candidate> TuningContext::candidates(
+    const ProblemKey& problem) const {
+  const ProblemHeader header = problem.header();
+  std::vector<Candidate> candidates;
+  for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {
+    if (!may_compete(*kernel) || !kernel->supports(problem).is_ok()) {
+      continue;
+    }
+    for (const Config& config : kernel->configs(problem)) {
+      if (auto plan = kernel->prepare(problem, config)) {
+        candidates.push_back(
+            {Solution{kernel, config}.to_text(), std::move(plan)});
+      }
+    }
+  }
+  const auto yardstick = std::find_if(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& c) { return c.solution == kDefaultKernel; });
+  if (yardstick == candidates.end()) {
+    return {};
+  }
+  std::rotate(candidates.begin(), yardstick, yardstick + 1);
+  return candidates;
+}
+
+TuneOutcome TuningContext::run_tuner(const ProblemKey& problem,
+                                     Stream stream) {
+  const TuningThreadMark mark;
+  const Backend& device_backend = backend(problem.header().device());
+  std::vector<Candidate> racing;
+  TunerLimits limits_now;
+  {
+    const std::lock_guard lock(mutex_);
+    limits_now = limits();
+    racing = candidates(problem);
+  }
+  TuneOutcome outcome;
+  if (racing.empty()) {
+    outcome.status =
+        Status::unsupported("Default does not support this problem");
+    return outcome;
+  }
+  outcome = Tuner(device_backend, limits_now)
+                .tune(op(problem.header().op), problem, std::move(racing),
+                      stream);
+  if (outcome.status.is_sticky()) {
+    device_is_poisoned_ = true;
+  }
+  trace(problem, outcome);
+  return outcome;
+}
+
+void TuningContext::trace(const ProblemKey& problem,
+                          const TuneOutcome& outcome) {
+  const KeyText key = key_text(problem);
+  if (log_.shows(Verbosity::kTuning)) {
+    for (const Measurement& m : outcome.measurements) {
+      log_.write(Verbosity::kTuning,
+                 key.params + ": " + m.solution + ' ' +
+                     format_milliseconds(m.time_ms) + " ms" +
+                     (m.refused.empty() ? "" : " (" + m.refused + ')'));
+    }
+  }
+  if (outcome.status.is_ok()) {
+    log_.write(Verbosity::kResults,
+               key.op + ',' + key.params + " -> " + outcome.solution + ' ' +
+                   format_milliseconds(outcome.time_ms) + " ms (Default " +
+                   format_milliseconds(outcome.default_ms) + " ms)");
+  }
+}
+
+void TuningContext::keep(const ProblemKey& problem,
+                         const TuneOutcome& outcome, bool persist,
+                         Notices& notices) {
+  CsvRow row;
+  row.key = key_text(problem);
+  row.solution = outcome.solution;
+  row.extra = {format_milliseconds(outcome.time_ms),
+               format_milliseconds(outcome.default_ms)};
+  row.won_here = true;
+  const std::lock_guard lock(mutex_);
+  won_ = won_ || persist;
+  open_file(problem.header().device(), notices)
+      .put(std::move(row), persist, notices);
+}
+
+TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
+                                bool persist) {
+  const Device device = problem.header().device();
+  if (setting("READ_ONLY") == "1") {
+    throw std::runtime_error("tune: TUNEDOPS_READ_ONLY is on");
+  }
+  if (is_forked()) {
+    throw std::runtime_error("tune: not in a forked child; start the process "
+                             "with 'spawn'");
+  }
+  if (device_is_poisoned_) {
+    throw std::runtime_error("tune: the device failed earlier in this process");
+  }
+  if (const Status allowed = backend(device).may_tune(device, stream);
+      !allowed.is_ok()) {
+    throw std::runtime_error("tune: " + allowed.reason());
+  }
+  Notices notices;
+  TuneOutcome outcome;
+  {
+    const std::lock_guard turn(tuning_mutex_);
+    outcome = run_tuner(problem, stream);
+    if (outcome.status.is_ok()) {
+      keep(problem, outcome, persist, notices);
+      raise_epoch();
+    }
+  }
+  say(notices);
+  return outcome;
+}
+
+std::optional<CsvRow> TuningContext::stored(const ProblemKey& problem) {
+  Notices notices;
+  std::optional<CsvRow> row;
+  const KeyText key = key_text(problem);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const CsvRow* found =
+            open_file(problem.header().device(), notices).find(key)) {
+      row = *found;
+    }
+  }
+  say(notices);
+  return row;
+}
+
+std::vector<std::pair<std::string, std::string>> TuningContext::refusals(
+    const ProblemKey& problem) const {
+  std::vector<std::pair<std::string, std::string>> all;
+  const ProblemHeader header = problem.header();
+  for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {
+    all.emplace_back(kernel->name(), kernel->supports(problem).reason());
+  }
+  return all;
+}
+
+}  // namespace tunedops

@@ -1,0 +1,251 @@
+#include "tuning/file_io.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace tunedops {
+namespace {
+
+constexpr std::int64_t kMaxFile = 64LL << 20;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) {
+      ::close(value_);
+    }
+  }
+  int get() const { return value_; }
+  bool is_open() const { return value_ >= 0; }
+
+ private:
+  int value_;
+};
+
+Status error(const char* doing, const std::string& path) {
+  return Status::failed(std::string(doing) + " '" + path +
+                        "': " + std::strerror(errno));
+}
+
+FileStamp stamp_from(const struct stat& info) {
+  return {.inode = info.st_ino,
+          .size = info.st_size,
+          .modified_ns = info.st_mtim.tv_sec * 1'000'000'000LL +
+                         info.st_mtim.tv_nsec};
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) {
+    return ".";
+  }
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status write_all(int descriptor, std::string_view text,
+                 const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return error("cannot write", path);
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return Status::ok();
+}
+
+Status check_trust(const struct stat& info, const std::string& path) {
+  if (!S_ISREG(info.st_mode)) {
+    return Status::failed("'" + path + "' is not a regular file");
+  }
+  if (info.st_uid != ::geteuid() && info.st_uid != 0) {
+    return Status::failed("'" + path + "' belongs to another user");
+  }
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Status::failed("'" + path +
+                          "' can be written by others (chmod go-w it)");
+  }
+  if (info.st_size > kMaxFile) {
+    return Status::failed("'" + path + "' is larger than 64 MiB");
+  }
+  return Status::ok();
+}
+
+// Creates a file beside `path` under a name that neither another process nor
+// another thread of this one picks. A process that was killed leaves its own
+// behind, and in a container the next one has the same id: such names are
+// passed over.
+int create_temporary(const std::string& path, mode_t mode, std::string& name) {
+  static std::atomic<unsigned> counter{0};
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    name = path + ".tmp." + std::to_string(::getpid()) + "." +
+           std::to_string(counter.fetch_add(1));
+    const int file =
+        ::open(name.c_str(),
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (file >= 0 || errno != EEXIST) {
+      return file;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+FileStamp stamp_of(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? stamp_from(info) : FileStamp{};
+}
+
+Status read_trusted_file(const std::string& path, FileContents& contents) {
+  contents = {};
+  // O_NONBLOCK: a planted FIFO must not hang the program.
+  const Descriptor file(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) {
+    return errno == ENOENT ? Status::ok() : error("cannot read", path);
+  }
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) {
+    return error("cannot read", path);
+  }
+  if (Status trust = check_trust(info, path); !trust.is_ok()) {
+    return trust;
+  }
+  std::string text(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t count =
+        ::read(file.get(), text.data() + filled, text.size() - filled);
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0) {
+      return error("cannot read", path);
+    }
+    if (count == 0) {
+      break;  // it shrank meanwhile
+    }
+    filled += static_cast<std::size_t>(count);
+  }
+  text.resize(filled);
+  contents = {std::move(text), stamp_from(info)};
+  return Status::ok();
+}
+
+Status replace_file(const std::string& path, std::string_view text,
+                    FileStamp& stamp) {
+  struct stat existing {};
+  mode_t mode = 0644;
+  if (::lstat(path.c_str(), &existing) == 0) {
+    if (!S_ISREG(existing.st_mode)) {
+      return Status::failed("'" + path +
+                            "' is not a regular file, so it is not replaced "
+                            "(of a link, name the target)");
+    }
+    mode = existing.st_mode & 07777;
+  }
+  std::string temporary;
+  struct stat info {};
+  {
+    const Descriptor file(create_temporary(path, mode, temporary));
+    if (!file.is_open()) {
+      return error("cannot write", path);
+    }
+    Status written = write_all(file.get(), text, path);
+    if (written.is_ok() && (::fsync(file.get()) != 0 ||
+                            ::fstat(file.get(), &info) != 0)) {
+      written = error("cannot write", path);
+    }
+    if (!written.is_ok()) {
+      ::unlink(temporary.c_str());
+      return written;
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    Status failed = error("cannot replace", path);
+    ::unlink(temporary.c_str());
+    return failed;
+  }
+  stamp = stamp_from(info);
+  const Descriptor folder(::open(folder_of(path).c_str(),
+                                 O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open()) {
+    // Some file systems cannot sync a folder; the contents are safe already.
+    (void)::fsync(folder.get());
+  }
+  return Status::ok();
+}
+
+Status append_to_file(const std::string& path, std::string_view text,
+                      FileStamp& stamp) {
+  const Descriptor file(::open(
+      path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) {
+    return error("cannot append to", path);
+  }
+  if (Status written = write_all(file.get(), text, path); !written.is_ok()) {
+    return written;
+  }
+  struct stat info {};
+  if (::fstat(file.get(), &info) == 0) {
+    stamp = stamp_from(info);
+  }
+  return Status::ok();
+}
+
+FileLock::FileLock(const std::string& guarded_path,
+                   std::chrono::milliseconds patience) {
+  const std::string path = guarded_path + ".lock";
+  descriptor_ = ::open(path.c_str(),
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    status_ = error("cannot lock", path);
+    return;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      status_ = error("cannot lock", path);
+      return;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      status_ = Status::failed("another process holds '" + path + "'");
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+FileLock::~FileLock() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);  // releases the lock
+  }
+}
+
+SplitName split_extension(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos || dot <= name) {
+    return {path, {}};
+  }
+  return {path.substr(0, dot), path.substr(dot)};
+}
+
+}  // namespace tunedops

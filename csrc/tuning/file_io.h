@@ -1,0 +1,75 @@
+#pragma once
+
+// The few file operations that results need, each safe against the things that
+// happen to shared files: half-written contents, two writers, planted links,
+// full disks. Every failure is a Status with a reason; nothing here throws or
+// waits without a bound.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tuning/status.h"
+
+namespace tunedops {
+
+/// Identity and version of a file's contents, to notice changes by others.
+struct FileStamp {
+  std::uint64_t inode = 0;
+  std::int64_t size = -1;  // -1: there is no file
+  std::int64_t modified_ns = 0;
+
+  bool exists() const { return size >= 0; }
+  bool operator==(const FileStamp&) const = default;
+};
+
+FileStamp stamp_of(const std::string& path);
+
+struct FileContents {
+  std::string text;
+  FileStamp stamp;
+};
+
+/// Reads a regular file that only its owner can write and whose owner is us or
+/// root. A file that does not exist is empty contents without a stamp.
+Status read_trusted_file(const std::string& path, FileContents& contents);
+
+/// Replaces the file so that readers see the old or the new text, whole, even
+/// after a power cut. Refuses to replace anything but a regular file.
+Status replace_file(const std::string& path, std::string_view text,
+                    FileStamp& stamp);
+
+/// Appends in a single write to a file that exists.
+Status append_to_file(const std::string& path, std::string_view text,
+                      FileStamp& stamp);
+
+/// A lock between processes, on a file of its own beside the one it guards
+/// (the guarded one is replaced, which would lose a lock on it).
+class FileLock {
+ public:
+  /// Waits at most `patience`; see status().
+  explicit FileLock(const std::string& guarded_path,
+                    std::chrono::milliseconds patience =
+                        std::chrono::milliseconds(2000));
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock();
+
+  const Status& status() const { return status_; }
+
+ private:
+  int descriptor_ = -1;
+  Status status_ = Status::ok();
+};
+
+/// Splits `folder/stem.extension` where the extension begins; the dot belongs
+/// to the extension. A name without one, or a hidden file, is all stem.
+struct SplitName {
+  std::string stem;
+  std::string extension;
+};
+SplitName split_extension(const std::string& path);
+
+}  // namespace tunedops

@@ -1,0 +1,47 @@
+#pragma once
+
+// All plans that were ever prepared. They live as long as the context, because
+// any thread's cache may point to them; a problem's plan is a few hundred
+// bytes, and reading a file again finds the same one.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tuning/kernel_registry.h"
+#include "tuning/plan.h"
+#include "tuning/problem_key.h"
+
+namespace tunedops {
+
+class PlanStore {
+ public:
+  /// The plan of a solution for a problem, or why there is none. The solution
+  /// is not Default. Not thread-safe: the context's lock guards it.
+  Status plan(const ProblemKey& problem, const Solution& solution,
+              const Plan** result) {
+    auto& slot = plans_[{problem.words, solution.to_text()}];
+    if (slot == nullptr) {
+      if (Status s = solution.kernel->supports(problem); !s.is_ok()) {
+        return s;
+      }
+      if (Status s = solution.kernel->check(problem, solution.config);
+          !s.is_ok()) {
+        return s;
+      }
+      slot = solution.kernel->prepare(problem, solution.config);
+      if (slot == nullptr) {
+        return Status::unsupported("the library declines it");
+      }
+    }
+    *result = slot.get();
+    return Status::ok();
+  }
+
+ private:
+  using Key = std::pair<decltype(ProblemKey::words), std::string>;
+  std::map<Key, std::unique_ptr<Plan>> plans_;
+};
+
+}  // namespace tunedops

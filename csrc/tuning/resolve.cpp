@@ -1,0 +1,182 @@
+// What happens on a miss of the thread's cache, in the order in which it
+// happens: overlay, stored result, tuning, ON_MISS. Each tier either decides or
+// passes on.
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "tuning/tuning_context.h"
+
+namespace tunedops {
+
+const Plan* TuningContext::resolve(const ProblemKey& problem,
+                                   std::uint64_t hash, Stream stream) {
+  if (ThreadState::current().tuning) {
+    return nullptr;
+  }
+  // Taken before deciding: a change of switches meanwhile must not be cached
+  // under the epoch that it starts.
+  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  Notices notices;
+  const Decision decision = decide(problem, stream, notices);
+  if (decision.lasting) {
+    PlanCache::of_this_thread().insert(
+        problem, hash, ThreadState::current().overlay, decision.plan, epoch);
+  }
+  say(notices);
+  return decision.plan;
+}
+
+TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
+                                              Stream stream,
+                                              Notices& notices) {
+  if (const auto forced = from_overlay(problem)) {
+    return *forced;
+  }
+  if (const auto stored = from_results(problem, notices)) {
+    return *stored;
+  }
+  if (const auto tuned = from_tuning(problem, stream, notices)) {
+    return *tuned;
+  }
+  return on_miss(problem, notices);
+}
+
+std::optional<TuningContext::Decision> TuningContext::from_overlay(
+    const ProblemKey& problem) {
+  const std::uint32_t overlay = ThreadState::current().overlay;
+  if (overlay == 0) {
+    return std::nullopt;
+  }
+  const std::lock_guard lock(mutex_);
+  Decision decision;
+  // A forced solution that does not fit means Default, which is what `plan`
+  // stays at.
+  (void)plan_of(problem, overlays_.at(overlay - 1), &decision.plan).is_ok();
+  return decision;
+}
+
+std::optional<TuningContext::Decision> TuningContext::from_results(
+    const ProblemKey& problem, Notices& notices) {
+  const KeyText key = key_text(problem);
+  const std::lock_guard lock(mutex_);
+  ResultsFile& file = open_file(problem.header().device(), notices);
+  const CsvRow* row = file.find(key);
+  if (row == nullptr) {
+    return std::nullopt;
+  }
+  Decision decision;
+  const Status usable = plan_of(problem, row->solution, &decision.plan);
+  if (!usable.is_ok()) {
+    notices.push_back(file.active_path() + ':' + std::to_string(row->line) +
+                      ": solution '" + row->solution + "' of '" + key.op +
+                      ',' + key.params + "' cannot be used and means Default: " +
+                      usable.reason());
+  }
+  return decision;
+}
+
+std::optional<TuningContext::Decision> TuningContext::from_tuning(
+    const ProblemKey& problem, Stream stream, Notices& notices) {
+  const Device device = problem.header().device();
+  const std::vector<ProblemKey> families =
+      op(problem.header().op).families(problem);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!settings_.boolean("TUNING") || settings_.boolean("READ_ONLY") ||
+        is_forked() || device_is_poisoned_ ||
+        !pace_.allows(families,
+                      1000.0 * static_cast<double>(
+                                   settings_.integer("TOTAL_BUDGET_S")),
+                      settings_.integer("MAX_VARIANTS"))) {
+      return std::nullopt;
+    }
+  }
+  if (!backend(device).may_tune(device, stream).is_ok()) {
+    return Decision{.plan = on_miss(problem, notices).plan, .lasting = false};
+  }
+  const std::unique_lock turn(tuning_mutex_, std::try_to_lock);
+  if (!turn.owns_lock()) {
+    // Waiting would stall this thread for another's measurement.
+    return Decision{.plan = nullptr, .lasting = false};
+  }
+  if (const auto meanwhile = from_results(problem, notices)) {
+    return meanwhile;
+  }
+  const TuneOutcome outcome = run_tuner(problem, stream);
+  {
+    const std::lock_guard lock(mutex_);
+    pace_.spend(families, outcome.elapsed_ms);
+  }
+  if (!outcome.status.is_ok()) {
+    notices.push_back("tuning of '" + key_text(problem).params +
+                      "' stopped: " + outcome.status.reason());
+    return std::nullopt;
+  }
+  keep(problem, outcome, /*persist=*/true, notices);
+  return from_results(problem, notices);
+}
+
+TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
+                                               Notices& notices) {
+  const Device device = problem.header().device();
+  const KeyText key = key_text(problem);
+  OnMiss policy = OnMiss::kDefault;
+  Decision decision;
+  {
+    const std::lock_guard lock(mutex_);
+    policy = settings_.on_miss();
+    if (settings_.boolean("RECORD_UNTUNED") && !is_forked()) {
+      untuned_.record(insert_device_tag(settings_.get("UNTUNED_FILENAME"),
+                                        backend(device).file_tag(device)),
+                      key, notices);
+    }
+    if (policy == OnMiss::kHeuristic) {
+      for (const Kernel* kernel :
+           kernels_.kernels(problem.header().op, device.type)) {
+        if (!may_compete(*kernel) || !kernel->supports(problem).is_ok()) {
+          continue;
+        }
+        const auto config = kernel->heuristic(problem);
+        if (config && plans_.plan(problem, {kernel, *config}, &decision.plan)
+                          .is_ok()) {
+          break;
+        }
+      }
+    }
+  }
+  if (policy == OnMiss::kError) {
+    throw std::runtime_error("no result is stored for '" + key.op + ',' +
+                             key.params +
+                             "' and TUNEDOPS_ON_MISS is 'error'; tune it or "
+                             "set ON_MISS to 'default'");
+  }
+  return decision;
+}
+
+// The plan of a solution in text; null and Ok for Default. The caller holds
+// the lock.
+Status TuningContext::plan_of(const ProblemKey& problem,
+                              const std::string& text, const Plan** plan) {
+  const ProblemHeader header = problem.header();
+  const auto solution = kernels_.parse(header.op, header.device_type, text);
+  *plan = nullptr;
+  if (!solution) {
+    return text == kDefaultKernel
+               ? Status::ok()
+               : Status::unsupported("no kernel here has that name or config");
+  }
+  if (solution->is_default()) {
+    return Status::ok();
+  }
+  return plans_.plan(problem, *solution, plan);
+}
+
+void TuningContext::report_failed_run(const ProblemKey& problem,
+                                      const Status& status) {
+  const KeyText key = key_text(problem);
+  log_.warn("the chosen solution of '" + key.op + ',' + key.params +
+            "' could not run (" + status.reason() + "); Default ran instead");
+}
+
+}  // namespace tunedops

@@ -1,0 +1,39 @@
+#pragma once
+
+// When is a challenger faster? Readings on a shared machine are noisy and
+// drift together, so the tuner times a challenger and Default side by side and
+// looks at the ratio of each pair. The challenger must win with a bound on the
+// median ratio, found from the order of the ratios alone: no assumption about
+// the shape of the noise, which has long tails.
+
+#include <span>
+#include <vector>
+
+namespace tunedops {
+
+double median(std::vector<double> values);
+
+/// An upper bound of the median that holds with about 99.5 % confidence. With
+/// fewer than 8 values the order cannot give that, and the largest value,
+/// raised by `kFewSamplesPenalty`, takes its place.
+double median_upper_bound(std::vector<double> values);
+inline constexpr double kFewSamplesPenalty = 1.1;
+
+/// A challenger must be faster than Default by at least this share.
+inline constexpr double kMargin = 0.02;
+
+/// Of two challengers whose medians differ by less than this share, the one
+/// with fewer launches wins, then the one registered first.
+inline constexpr double kTie = 0.01;
+
+struct Verdict {
+  bool accepted = false;
+  double ratio = 1.0;        // median of challenger / Default
+  double upper_bound = 1.0;  // of that median
+};
+
+/// `challenger[i]` and `baseline[i]` were measured in the same round.
+Verdict compare_paired(std::span<const double> challenger,
+                       std::span<const double> baseline);
+
+}  // namespace tunedops

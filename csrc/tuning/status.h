@@ -1,0 +1,41 @@
+#pragma once
+
+// The outcome of asking a kernel for something. "Unsupported" is an ordinary
+// answer (another kernel will do), so it is a value and not an exception;
+// exceptions are for bugs. A sticky failure has poisoned the device for the
+// whole process, so the tuner must stop instead of trying the next candidate.
+
+#include <string>
+#include <utility>
+
+namespace tunedops {
+
+class [[nodiscard]] Status {
+ public:
+  enum class Code { kOk, kUnsupported, kFailed, kSticky };
+
+  static Status ok() { return Status(Code::kOk, {}); }
+  static Status unsupported(std::string reason) {
+    return Status(Code::kUnsupported, std::move(reason));
+  }
+  static Status failed(std::string reason) {
+    return Status(Code::kFailed, std::move(reason));
+  }
+  static Status sticky(std::string reason) {
+    return Status(Code::kSticky, std::move(reason));
+  }
+
+  bool is_ok() const { return code_ == Code::kOk; }
+  bool is_sticky() const { return code_ == Code::kSticky; }
+  Code code() const { return code_; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  Status(Code code, std::string reason)
+      : code_(code), reason_(std::move(reason)) {}
+
+  Code code_;
+  std::string reason_;
+};
+
+}  // namespace tunedops

@@ -1,0 +1,34 @@
+#pragma once
+
+// Measures launches the way their program will feel them. Each backend has its
+// own; tests have one with a fake clock.
+
+#include <span>
+
+#include "tuning/plan.h"
+
+namespace tunedops {
+
+class Stopwatch {
+ public:
+  Stopwatch() = default;
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  virtual ~Stopwatch() = default;
+
+  /// Mean milliseconds of one call over `calls` calls, which walk through
+  /// `rotation` from `first` on (wrapping), so that operands come from memory
+  /// and not from the cache. Fails if a launch does; a reading that cannot be
+  /// a duration (zero, negative, not finite) is a failure too.
+  virtual Status measure(std::span<const Launch> rotation, std::size_t first,
+                         int calls, double& milliseconds) = 0;
+
+  /// Below this many milliseconds a single reading is mostly the clock, so the
+  /// tuner batches calls.
+  virtual double resolution_ms() const = 0;
+
+  /// A steady wall clock, for budgets.
+  virtual double now_ms() = 0;
+};
+
+}  // namespace tunedops

@@ -1,0 +1,70 @@
+#pragma once
+
+// Finds the fastest correct solution of one problem.
+//
+// Screening: all candidates are timed a little, the slow half is dropped, the
+// rest is timed more, until a few are left (successive halving) or a limit is
+// reached. Final: those few and Default are timed in rounds, each round in a
+// fresh random order, and a challenger wins only with a bound on the median of
+// its paired ratios to Default. Before a challenger enters the final its output
+// is checked. A wall-clock budget covers all of it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuning/backend.h"
+#include "tuning/kernel_registry.h"
+#include "tuning/op_definition.h"
+#include "tuning/settings.h"
+
+namespace tunedops {
+
+struct TunerLimits {
+  double duration_ms = 30;         // of screening for a solution
+  int iterations = 100;            // of screening for a solution
+  double warmup_duration_ms = 0;   // before a solution is timed
+  int warmup_iterations = 1;
+  double budget_ms = 500;          // for the problem, everything included
+  std::int64_t rotating_bytes = -1;  // -1: the device's cache
+  NumericalCheck numerical_check;
+};
+
+/// A solution that may compete; Default comes first.
+struct Candidate {
+  std::string solution;
+  std::unique_ptr<Plan> plan;
+};
+
+struct Measurement {
+  std::string solution;
+  double time_ms = 0;   // the last estimate
+  int samples = 0;      // of the final, 0 if it was dropped before
+  std::string refused;  // why it left the race, empty if it did not
+};
+
+struct TuneOutcome {
+  /// Not ok: nothing was decided and nothing may be stored.
+  Status status = Status::ok();
+  std::string solution;
+  double time_ms = 0;
+  double default_ms = 0;
+  double elapsed_ms = 0;  // wall clock of the whole
+  std::vector<Measurement> measurements;
+};
+
+class Tuner {
+ public:
+  Tuner(const Backend& backend, TunerLimits limits)
+      : backend_(backend), limits_(std::move(limits)) {}
+
+  /// `candidates[0]` is Default.
+  TuneOutcome tune(const OpDefinition& op, const ProblemKey& problem,
+                   std::vector<Candidate> candidates, Stream stream) const;
+
+ private:
+  const Backend& backend_;
+  TunerLimits limits_;
+};
+
+}  // namespace tunedops

@@ -1,0 +1,380 @@
+#include "tuning/tuning_context.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace tunedops {
+namespace {
+
+// Epochs are drawn from one counter, so that a thread's cache never takes one
+// context's decisions for another's (tests have many contexts).
+std::uint64_t next_epoch() {
+  static std::atomic<std::uint64_t> counter{0};
+  return counter.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+TuningContext::TuningContext(const Settings::Environment& environment)
+    : process_(::getpid()), epoch_(next_epoch()), settings_(environment) {
+  store_.set_filename(settings_.get("FILENAME"), true);
+  apply_settings();
+  say(settings_.complaints());
+}
+
+// --- What may compete -------------------------------------------------------
+
+void TuningContext::register_op(std::unique_ptr<OpDefinition> op) {
+  if (find_op(op->id()) != nullptr) {
+    throw std::invalid_argument("register_op: the id of '" +
+                                std::string(op->name()) + "' is taken");
+  }
+  ops_.push_back(std::move(op));
+}
+
+void TuningContext::register_backend(DeviceType type,
+                                     std::unique_ptr<Backend> backend) {
+  backends_[type] = std::move(backend);
+}
+
+void TuningContext::add_validator(DeviceType type, std::string key,
+                                  ValidatorGetter get) {
+  extra_validators_.push_back({type, std::move(key), std::move(get)});
+}
+
+const OpDefinition* TuningContext::find_op(OpId id) const {
+  for (const auto& op : ops_) {
+    if (op->id() == id) {
+      return op.get();
+    }
+  }
+  return nullptr;
+}
+
+const OpDefinition& TuningContext::op(OpId id) const {
+  const OpDefinition* found = find_op(id);
+  if (found == nullptr) {
+    throw std::logic_error("a problem of an op that is not registered");
+  }
+  return *found;
+}
+
+bool TuningContext::has_backend(DeviceType type) const {
+  return backends_.contains(type);
+}
+
+const Backend& TuningContext::backend(Device device) const {
+  const auto found = backends_.find(device.type);
+  if (found == backends_.end()) {
+    throw std::invalid_argument("this build has no backend for that device");
+  }
+  return *found->second;
+}
+
+// --- Switches ---------------------------------------------------------------
+
+void TuningContext::apply_settings() {
+  enabled_ = settings_.boolean("ENABLED");
+  log_.set_level(static_cast<int>(settings_.integer("VERBOSE")));
+  log_.set_destination(settings_.get("VERBOSE_FILENAME"));
+}
+
+void TuningContext::raise_epoch() {
+  epoch_.store(next_epoch(), std::memory_order_release);
+}
+
+bool TuningContext::is_forked() const { return ::getpid() != process_; }
+
+void TuningContext::say(const Notices& notices) {
+  for (const std::string& notice : notices) {
+    log_.warn(notice);
+  }
+}
+
+std::string TuningContext::setting(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  return settings_.get(name);
+}
+
+void TuningContext::set_setting(const std::string& name,
+                                const std::string& value) {
+  bool taken = false;
+  std::string kept;
+  {
+    const std::lock_guard lock(mutex_);
+    taken = settings_.set(name, value);
+    kept = settings_.get(name);
+    apply_settings();
+    raise_epoch();
+  }
+  if (!taken) {
+    log_.warn("TUNEDOPS_" + name + "=" + kept +
+              " is set in the environment and wins over a call that sets " +
+              value);
+  }
+}
+
+std::vector<Settings::Description> TuningContext::describe_settings() const {
+  const std::lock_guard lock(mutex_);
+  return settings_.describe();
+}
+
+// --- Results ----------------------------------------------------------------
+
+Validators TuningContext::validators(Device device) const {
+  Validators all = backend(device).validators(device);
+  for (const ExtraValidator& extra : extra_validators_) {
+    if (extra.type == device.type) {
+      all.add(extra.key, extra.get(device));
+    }
+  }
+  return all;
+}
+
+ResultsFile& TuningContext::open_file(Device device, Notices& notices) {
+  if (ResultsFile* file = store_.find(device)) {
+    return *file;
+  }
+  ResultsFile& file =
+      store_.open(device, backend(device).file_tag(device),
+                  validators(device), notices);
+  std::vector<CsvRow> rows;
+  for (const auto& [key, row] : file.rows()) {
+    rows.push_back(row);
+  }
+  check_rows(device, file.active_path(), rows, notices);
+  return file;
+}
+
+// Rows whose key no op understands are never found; say so once, with lines.
+void TuningContext::check_rows(Device device, const std::string& path,
+                               const std::vector<CsvRow>& rows,
+                               Notices& notices) const {
+  constexpr std::size_t kMaxNotices = 20;
+  std::size_t count = 0;
+  for (const CsvRow& row : rows) {
+    if (row.line == 0 || parse_key(row.key, device)) {
+      continue;
+    }
+    if (++count <= kMaxNotices) {
+      notices.push_back(path + ':' + std::to_string(row.line) + ": '" +
+                        row.key.op + ',' + row.key.params +
+                        "' is not a problem of this device and is ignored");
+    }
+  }
+}
+
+void TuningContext::set_filename(const std::string& name,
+                                 bool insert_device_ordinal) {
+  if (name.empty()) {
+    throw std::invalid_argument("set_filename: the name is empty");
+  }
+  bool taken = false;
+  std::string kept;
+  {
+    const std::lock_guard lock(mutex_);
+    taken = settings_.set("FILENAME", name);
+    kept = settings_.get("FILENAME");
+    if (taken) {
+      store_.set_filename(name, insert_device_ordinal);
+      raise_epoch();
+    }
+  }
+  if (!taken) {
+    log_.warn("TUNEDOPS_FILENAME=" + kept +
+              " is set in the environment and wins over set_filename('" +
+              name + "')");
+  }
+}
+
+std::string TuningContext::filename(Device device) {
+  Notices notices;
+  std::string path;
+  {
+    const std::lock_guard lock(mutex_);
+    const ResultsFile* file = store_.find(device);
+    path = file != nullptr
+               ? file->active_path()
+               : store_.path_for(device, backend(device).file_tag(device),
+                                 notices);
+  }
+  say(notices);
+  return path;
+}
+
+bool TuningContext::read_file(Device device,
+                              const std::optional<std::string>& path) {
+  Notices notices;
+  bool accepted = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ResultsFile& own = open_file(device, notices);
+    if (path) {
+      ResultsFile other(*path, validators(device));
+      accepted = stamp_of(*path).exists() && other.load(notices, true);
+      if (!stamp_of(*path).exists()) {
+        notices.push_back("results file '" + *path + "' does not exist");
+      }
+      std::vector<CsvRow> rows;
+      for (const auto& [key, row] : other.rows()) {
+        rows.push_back(row);
+        own.put(row, false, notices);
+      }
+      check_rows(device, *path, rows, notices);
+    } else {
+      accepted = own.load(notices);
+    }
+    raise_epoch();
+  }
+  say(notices);
+  return accepted;
+}
+
+bool TuningContext::write_file() {
+  Notices notices;
+  bool all_saved = true;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [device, file] : store_.files()) {
+      bool adopted = false;
+      all_saved = file->save(notices, &adopted) && all_saved;
+      if (adopted) {
+        raise_epoch();
+      }
+    }
+  }
+  say(notices);
+  return all_saved;
+}
+
+bool TuningContext::write_file(Device device, const std::string& path) {
+  Notices notices;
+  bool saved = false;
+  {
+    const std::lock_guard lock(mutex_);
+    saved = open_file(device, notices).save_as(path, notices);
+  }
+  say(notices);
+  return saved;
+}
+
+void TuningContext::on_exit() {
+  bool wanted = false;
+  {
+    const std::lock_guard lock(mutex_);
+    wanted = won_ && write_on_exit_ && !is_forked() &&
+             !settings_.boolean("READ_ONLY");
+  }
+  if (wanted) {
+    write_file();
+  }
+}
+
+std::vector<CsvRow> TuningContext::results(Device device) {
+  Notices notices;
+  std::vector<CsvRow> rows;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, row] : open_file(device, notices).rows()) {
+      rows.push_back(row);
+    }
+  }
+  say(notices);
+  return rows;
+}
+
+bool TuningContext::erase(Device device, const KeyText& key) {
+  Notices notices;
+  bool erased = false;
+  {
+    const std::lock_guard lock(mutex_);
+    erased = open_file(device, notices).erase(key);
+    raise_epoch();
+  }
+  say(notices);
+  return erased;
+}
+
+void TuningContext::clear() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [device, file] : store_.files()) {
+    file->clear();
+  }
+  pace_ = {};
+  won_ = false;
+  raise_epoch();
+}
+
+std::vector<std::string> TuningContext::check_file(Device device,
+                                                   const std::string& path) {
+  Notices notices;
+  FileContents contents;
+  if (const Status read = read_trusted_file(path, contents); !read.is_ok()) {
+    return {read.reason()};
+  }
+  if (!contents.stamp.exists()) {
+    return {"'" + path + "' does not exist"};
+  }
+  const CsvDocument document = parse_results(contents.text);
+  if (const auto mismatch = validators(device).mismatch(document.validators)) {
+    notices.push_back(path + ": " + *mismatch);
+  }
+  report_complaints(path, document, notices);
+  check_rows(device, path, document.rows, notices);
+  const std::lock_guard lock(mutex_);
+  for (const CsvRow& row : document.rows) {
+    const auto problem = parse_key(row.key, device);
+    const Plan* plan = nullptr;
+    if (!problem) {
+      continue;
+    }
+    if (const Status usable = plan_of(*problem, row.solution, &plan);
+        !usable.is_ok()) {
+      notices.push_back(path + ':' + std::to_string(row.line) +
+                        ": solution '" + row.solution +
+                        "' cannot be used: " + usable.reason());
+    }
+  }
+  return notices;
+}
+
+// --- Overlays ---------------------------------------------------------------
+
+std::uint32_t TuningContext::forced_overlay(const std::string& solution) {
+  bool known = false;
+  for (const auto& op : ops_) {
+    for (const auto& [type, backend] : backends_) {
+      known = known || kernels_.parse(op->id(), type, solution).has_value();
+    }
+  }
+  if (!known) {
+    throw std::invalid_argument("force: there is no solution '" + solution +
+                                "'; `doctor` lists the kernels");
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::find(overlays_.begin(), overlays_.end(), solution);
+  if (found != overlays_.end()) {
+    return static_cast<std::uint32_t>(found - overlays_.begin()) + 1;
+  }
+  overlays_.push_back(solution);
+  return static_cast<std::uint32_t>(overlays_.size());
+}
+
+std::optional<ProblemKey> TuningContext::parse_key(const KeyText& key,
+                                                   Device device) const {
+  for (const auto& op : ops_) {
+    if (auto problem = op->from_text(key, device)) {
+      return problem;
+    }
+  }
+  return std::nullopt;
+}
+
+KeyText TuningContext::key_text(const ProblemKey& problem) const {
+  return op(problem.header().op).to_text(problem);
+}
+
+}  // namespace tunedops

@@ -1,0 +1,201 @@
+#pragma once
+
+// The one object behind everything: it owns ops, kernels, backends, settings,
+// results and plans, and answers the one question of a call: which plan?
+//
+// A hit is answered from the calling thread's cache. A miss goes through the
+// tiers in `resolve` (tuning_context.cpp reads in that order). No lock is held
+// while a kernel is measured, a warning is said or Python runs.
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuning/backend.h"
+#include "tuning/kernel_registry.h"
+#include "tuning/log.h"
+#include "tuning/op_definition.h"
+#include "tuning/pace.h"
+#include "tuning/plan_cache.h"
+#include "tuning/plan_store.h"
+#include "tuning/results_store.h"
+#include "tuning/settings.h"
+#include "tuning/thread_state.h"
+#include "tuning/tuner.h"
+#include "tuning/untuned_file.h"
+#include "tuning/visibility.h"
+
+namespace tunedops {
+
+class TUNEDOPS_PUBLIC TuningContext {
+ public:
+  using ValidatorGetter = std::function<std::string(Device)>;
+
+  explicit TuningContext(const Settings::Environment& environment);
+  TuningContext(const TuningContext&) = delete;
+  TuningContext& operator=(const TuningContext&) = delete;
+
+  // --- What may compete -----------------------------------------------------
+
+  KernelRegistry& kernels() { return kernels_; }
+  const KernelRegistry& kernels() const { return kernels_; }
+  void register_op(std::unique_ptr<OpDefinition> op);
+  void register_backend(DeviceType type, std::unique_ptr<Backend> backend);
+  /// Adds to the backend's validators. Before the first product.
+  void add_validator(DeviceType type, std::string key, ValidatorGetter get);
+
+  // --- One call -------------------------------------------------------------
+
+  /// Whether products of this thread should ask `plan_for` at all.
+  bool is_active() const {
+    const ThreadState& thread = ThreadState::current();
+    return (enabled_.load(std::memory_order_relaxed) || thread.overlay != 0) &&
+           !thread.tuning;
+  }
+
+  /// The plan to run, or null for torch's original.
+  const Plan* plan_for(const ProblemKey& problem, Stream stream) {
+    const PlanCache& cache = PlanCache::of_this_thread();
+    const std::uint64_t hash = PlanCache::hash_of(problem);
+    if (cache.epoch() == epoch_.load(std::memory_order_acquire)) [[likely]] {
+      if (const PlanCache::Entry* entry = cache.find(
+              problem, hash, ThreadState::current().overlay)) [[likely]] {
+        return entry->plan;
+      }
+    }
+    return resolve(problem, hash, stream);
+  }
+
+  /// A plan could not run; Default ran instead. Said once.
+  void report_failed_run(const ProblemKey& problem, const Status& status);
+
+  // --- Switches -------------------------------------------------------------
+
+  std::string setting(const std::string& name) const;
+  /// Throws std::invalid_argument for a value that does not fit; warns once if
+  /// the environment has set another one.
+  void set_setting(const std::string& name, const std::string& value);
+  std::vector<Settings::Description> describe_settings() const;
+  bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
+
+  // --- Results --------------------------------------------------------------
+
+  void set_filename(const std::string& name, bool insert_device_ordinal);
+  /// The path in use, or to be used, for a device.
+  std::string filename(Device device);
+  /// Reads a file into the results of a device (the device's own by default).
+  bool read_file(Device device, const std::optional<std::string>& path);
+  /// Writes the results of all devices used so far, or of one to `path`.
+  bool write_file();
+  bool write_file(Device device, const std::string& path);
+  void set_write_file_on_exit(bool value) { write_on_exit_ = value; }
+  void on_exit();
+  std::vector<CsvRow> results(Device device);
+  Validators validators(Device device) const;
+  bool erase(Device device, const KeyText& key);
+  /// Forgets results, plans' choices and pace in memory; files stay.
+  void clear();
+
+  // --- Explicit tuning ------------------------------------------------------
+
+  /// Tunes whatever the switches say, keeps the result, and appends it to the
+  /// file if `persist`. A stored result is measured anew.
+  TuneOutcome tune(const ProblemKey& problem, Stream stream, bool persist);
+  std::optional<ProblemKey> parse_key(const KeyText& key, Device device) const;
+  KeyText key_text(const ProblemKey& problem) const;
+  std::optional<CsvRow> stored(const ProblemKey& problem);
+  /// Per kernel of the op: `` or the reason why it refuses.
+  std::vector<std::pair<std::string, std::string>> refusals(
+      const ProblemKey& problem) const;
+  /// Sentences about all that would be ignored in a file; empty: accepted.
+  std::vector<std::string> check_file(Device device, const std::string& path);
+
+  // --- Overlays -------------------------------------------------------------
+
+  /// An overlay under which every product takes `solution` where it can, else
+  /// Default. Throws std::invalid_argument if no kernel has that name.
+  std::uint32_t forced_overlay(const std::string& solution);
+
+  // --- Fork -----------------------------------------------------------------
+
+  /// For pthread_atfork: a child must not inherit a lock that nobody in it can
+  /// release.
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+
+  Log& log() { return log_; }
+  const Backend& backend(Device device) const;
+  bool has_backend(DeviceType type) const;
+
+ private:
+  struct Decision {
+    const Plan* plan = nullptr;
+    bool lasting = true;  // may be cached
+  };
+
+  const OpDefinition& op(OpId id) const;
+  const OpDefinition* find_op(OpId id) const;
+  ResultsFile& open_file(Device device, Notices& notices);
+  void apply_settings();
+  void raise_epoch();
+  bool is_forked() const;
+  void say(const Notices& notices);
+
+  const Plan* resolve(const ProblemKey& problem, std::uint64_t hash,
+                      Stream stream);
+  Decision decide(const ProblemKey& problem, Stream stream, Notices& notices);
+  std::optional<Decision> from_overlay(const ProblemKey& problem);
+  std::optional<Decision> from_results(const ProblemKey& problem,
+                                       Notices& notices);
+  std::optional<Decision> from_tuning(const ProblemKey& problem, Stream stream,
+                                      Notices& notices);
+  Decision on_miss(const ProblemKey& problem, Notices& notices);
+  Status plan_of(const ProblemKey& problem, const std::string& solution,
+                 const Plan** plan);
+  void check_rows(Device device, const std::string& path,
+                  const std::vector<CsvRow>& rows, Notices& notices) const;
+
+  TunerLimits limits() const;
+  std::vector<Candidate> candidates(const ProblemKey& problem) const;
+  bool may_compete(const Kernel& kernel) const;
+  TuneOutcome run_tuner(const ProblemKey& problem, Stream stream);
+  void keep(const ProblemKey& problem, const TuneOutcome& outcome,
+            bool persist, Notices& notices);
+  void trace(const ProblemKey& problem, const TuneOutcome& outcome);
+
+  // Fixed after registration.
+  KernelRegistry kernels_;
+  std::vector<std::unique_ptr<OpDefinition>> ops_;
+  std::map<DeviceType, std::unique_ptr<Backend>> backends_;
+  struct ExtraValidator {
+    DeviceType type;
+    std::string key;
+    ValidatorGetter get;
+  };
+  std::vector<ExtraValidator> extra_validators_;
+  int process_;
+
+  Log log_;
+  std::atomic<bool> enabled_{false};
+  std::atomic<std::uint64_t> epoch_;
+  std::atomic<bool> write_on_exit_{true};
+  std::atomic<bool> device_is_poisoned_{false};
+
+  // One tuning at a time: two would disturb each other's measurements.
+  std::mutex tuning_mutex_;
+
+  mutable std::mutex mutex_;  // guards all below
+  Settings settings_;
+  ResultsStore store_;
+  PlanStore plans_;
+  Pace pace_;
+  UntunedFile untuned_;
+  std::vector<std::string> overlays_;  // forced solutions, id - 1
+  bool won_ = false;
+};
+
+}  // namespace tunedops

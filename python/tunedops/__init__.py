@@ -1,0 +1,91 @@
+"""tunedops: the fastest correct kernel for every matrix product of a program.
+
+Products are called as :data:`tunedops.mm` and its kin, or reach us through
+``torch.mm``, ``nn.Linear``, ``@`` and so on once :func:`tunedops.enable` was called.
+Choices are kept in a CSV that people can read and edit.
+"""
+
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as _version
+
+import torch  # noqa: F401  (its libraries must be loaded before ours)
+
+from tunedops import _C, fakes
+from tunedops.install_paths import get_include, get_workloads
+from tunedops.offline import tune_gemm_in_file
+from tunedops.ops import Op, addmm, baddbmm, bmm, linear, mm
+from tunedops.overlay import force
+from tunedops.results import (
+    Result,
+    clear,
+    delete,
+    get_filename,
+    get_results,
+    get_validators,
+    read_file,
+    set_filename,
+    summary,
+    write_file,
+    write_file_on_exit,
+)
+from tunedops.switches import (
+    enable,
+    get_max_tuning_duration,
+    get_max_tuning_iterations,
+    get_rotating_buffer_size,
+    is_enabled,
+    record_untuned_enable,
+    record_untuned_is_enabled,
+    set_max_tuning_duration,
+    set_max_tuning_iterations,
+    set_numerical_check_tolerances,
+    set_rotating_buffer_size,
+    start_from_environment,
+    tuning_enable,
+    tuning_is_enabled,
+)
+
+try:
+    __version__ = _version("tunedops")
+except PackageNotFoundError:  # a source tree that was built without egg_info
+    __version__ = "0+unknown"
+
+__all__ = [
+    "Op",
+    "Result",
+    "addmm",
+    "baddbmm",
+    "bmm",
+    "clear",
+    "delete",
+    "enable",
+    "force",
+    "get_filename",
+    "get_include",
+    "get_max_tuning_duration",
+    "get_max_tuning_iterations",
+    "get_results",
+    "get_rotating_buffer_size",
+    "get_validators",
+    "get_workloads",
+    "is_enabled",
+    "linear",
+    "mm",
+    "read_file",
+    "record_untuned_enable",
+    "record_untuned_is_enabled",
+    "set_filename",
+    "set_max_tuning_duration",
+    "set_max_tuning_iterations",
+    "set_numerical_check_tolerances",
+    "set_rotating_buffer_size",
+    "summary",
+    "tune_gemm_in_file",
+    "tuning_enable",
+    "tuning_is_enabled",
+    "write_file",
+    "write_file_on_exit",
+]
+
+fakes.register()
+start_from_environment()

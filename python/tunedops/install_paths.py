@@ -1,0 +1,20 @@
+"""Where the files that come with the package are, installed or in a source tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_ROOT = _PACKAGE.parents[1]
+
+
+def get_include() -> str:
+    """The folder to compile other extensions against (``tunedops/tuning_context.h``)."""
+    installed = _PACKAGE / "include"
+    return str(installed if installed.is_dir() else _ROOT / "csrc")
+
+
+def get_workloads() -> Path:
+    """The folder of the workload files."""
+    installed = _PACKAGE / "workloads"
+    return installed if installed.is_dir() else _ROOT / "tuning" / "workloads"

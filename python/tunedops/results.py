@@ -1,0 +1,109 @@
+"""Stored results: looking at them, and moving them between memory and files."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import torch
+
+from tunedops import _C
+from tunedops.device import parse_device
+
+
+class Result(NamedTuple):
+    """One stored choice. Times are milliseconds of one call; None where the row has none."""
+
+    op: str
+    params: str
+    solution: str
+    time_ms: float | None
+    default_ms: float | None
+    tuned_here: bool
+    """Whether this process tuned it (else it was read from a file)."""
+
+
+def get_results(device: str | torch.device | None = None) -> tuple[Result, ...]:
+    """The stored results of a device (default: the CPU), sorted by key."""
+    return tuple(Result(*row) for row in _C.results(parse_device(device)))
+
+
+def get_validators(device: str | torch.device | None = None) -> tuple[tuple[str, str], ...]:
+    """Key and value of the environment that a device's results depend on."""
+    return tuple(_C.validators(parse_device(device)).items())
+
+
+def set_filename(filename: str | os.PathLike[str], insert_device_ordinal: bool = False) -> None:
+    """Names the results file.
+
+    Args:
+        filename: ``%d`` in it is replaced by the device's ordinal (``_cpu`` for the CPU).
+        insert_device_ordinal: put the ordinal before the extension if there is no ``%d``.
+
+    What this process tuned so far goes along; what it read from the earlier file does not.
+    """
+    _C.set_filename(os.fspath(filename), insert_device_ordinal)
+
+
+def get_filename(device: str | torch.device | None = None) -> str:
+    """The results file in use, or to be used, for a device (default: the CPU)."""
+    return _C.filename(parse_device(device))
+
+
+def read_file(
+    filename: str | os.PathLike[str] | None = None, device: str | torch.device | None = None
+) -> bool:
+    """Takes the rows of a file over those in memory.
+
+    Args:
+        filename: None: the device's own results file.
+        device: whose results they are (default: the CPU).
+
+    Returns:
+        Whether the file was accepted; if not, a warning says why.
+    """
+    path = None if filename is None else os.fspath(filename)
+    return _C.read_file(parse_device(device), path)
+
+
+def write_file(
+    filename: str | os.PathLike[str] | None = None, device: str | torch.device | None = None
+) -> bool:
+    """Merges the results with what is in the file, and replaces the file in one step.
+
+    Args:
+        filename: None: each device's own results file.
+        device: whose results to write to ``filename`` (default: the CPU).
+
+    Returns:
+        Whether all was written; if not, a warning says why.
+    """
+    if filename is None:
+        return _C.write_file()
+    return _C.write_file_to(parse_device(device), os.fspath(filename))
+
+
+def write_file_on_exit(val: bool) -> None:
+    """Whether a normal exit merges and writes what this process tuned (default: yes)."""
+    _C.write_file_on_exit(val)
+
+
+def clear() -> None:
+    """Forgets all results in memory. Files stay as they are."""
+    _C.clear()
+
+
+def delete(op: str, params: str, device: str | torch.device | None = None) -> bool:
+    """Forgets one result; :func:`write_file` then removes its row.
+
+    Returns:
+        Whether there was one.
+    """
+    return _C.erase(parse_device(device), op, params)
+
+
+def summary(device: str | torch.device | None = None) -> None:
+    """Prints what is stored for a device: from which time to which, and by what."""
+    from tunedops.table import print_results
+
+    print_results(get_results(device), title=f"{_C.device_name(parse_device(device))}")

@@ -1,0 +1,198 @@
+#pragma once
+
+// A kernel that computes the right answer and takes exactly the time that it is
+// told to, or misbehaves in one of the ways that real kernels do. It counts its
+// runs, so that a test can tell which solution a program really used.
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fake_ops.h"
+#include "fakes.h"
+#include "tuning/kernel_registry.h"
+
+namespace tunedops {
+
+enum class Fault {
+  kNone,
+  kUnsupported,   // says so when asked
+  kDeclines,      // says it can, then prepares no plan
+  kFails,         // every run reports a failure
+  kFailsLater,    // only runs after the tenth do
+  kSticky,        // a run poisons the device
+  kWrong,         // every element is off
+  kWrongCorner,   // the last element is off
+  kNan,           // the first element is NaN
+  kWritesBehind,  // one element too many, correct otherwise
+  kWritesBefore,
+  kWritesGaps,    // between the columns
+  kUnwritten,     // reports success and does nothing
+};
+
+struct Behaviour {
+  std::string name;
+  double ms = 1.0;  // of a run
+  Fault fault = Fault::kNone;
+  std::string reason = "out of order";  // of whatever is refused
+  std::vector<Config> configs{Config{}};
+  /// Of a run with a config, instead of `ms`.
+  std::function<double(const Config&)> ms_of = nullptr;
+  std::optional<Config> heuristic = std::nullopt;
+  int launches = 1;
+  std::size_t workspace = 0;
+};
+
+class FakeKernel final : public Kernel {
+ public:
+  FakeKernel(FakeDevice& device, const FakeOp& op, Behaviour behaviour,
+             DeviceType type = DeviceType::kCpu)
+      : device_(device), op_(op), behaviour_(std::move(behaviour)),
+        type_(type) {}
+
+  std::string_view name() const override { return behaviour_.name; }
+  DeviceType device_type() const override { return type_; }
+
+  Status supports(const ProblemKey&) const override {
+    return behaviour_.fault == Fault::kUnsupported
+               ? Status::unsupported(behaviour_.reason)
+               : Status::ok();
+  }
+
+  std::vector<Config> configs(const ProblemKey&) const override {
+    return behaviour_.configs;
+  }
+
+  std::optional<Config> heuristic(const ProblemKey&) const override {
+    return behaviour_.heuristic;
+  }
+
+  std::unique_ptr<Plan> prepare(const ProblemKey& problem,
+                                const Config& config) const override;
+
+  /// Runs so far, of all configs or of one.
+  int runs() const {
+    const std::lock_guard lock(mutex_);
+    int sum = 0;
+    for (const auto& [config, count] : runs_) {
+      sum += count;
+    }
+    return sum;
+  }
+
+  int runs(const Config& config) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = runs_.find(config.to_text());
+    return found == runs_.end() ? 0 : found->second;
+  }
+
+ private:
+  friend class FakePlan;
+
+  FakeDevice& device_;
+  const FakeOp& op_;
+  Behaviour behaviour_;
+  DeviceType type_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, int> runs_;  // by the text of the config
+};
+
+class FakePlan final : public Plan {
+ public:
+  FakePlan(const FakeKernel& kernel, const ProblemKey& problem, Config config)
+      : kernel_(kernel), problem_(problem), config_(std::move(config)) {}
+
+  const ProblemKey& problem() const { return problem_; }
+
+  std::string solution() const {
+    return Solution{&kernel_, config_}.to_text();
+  }
+
+  Status run(const Arguments& arguments, Stream) const override {
+    const Behaviour& behaviour = kernel_.behaviour_;
+    int run = 0;
+    {
+      const std::lock_guard lock(kernel_.mutex_);
+      run = ++kernel_.runs_[config_.to_text()];
+    }
+    kernel_.device_.clock.advance(
+        behaviour.ms_of ? behaviour.ms_of(config_) : behaviour.ms);
+    if (behaviour.fault == Fault::kFails ||
+        (behaviour.fault == Fault::kFailsLater && run > 10)) {
+      return Status::failed(behaviour.reason);
+    }
+    if (behaviour.fault == Fault::kSticky) {
+      return Status::sticky(behaviour.reason);
+    }
+    if (behaviour.fault != Fault::kUnwritten) {
+      kernel_.op_.compute(problem_, arguments);
+    }
+    misbehave(arguments);
+    return Status::ok();
+  }
+
+  std::size_t workspace_bytes() const override {
+    return kernel_.behaviour_.workspace;
+  }
+
+  int launches() const override { return kernel_.behaviour_.launches; }
+
+ private:
+  void misbehave(const Arguments& arguments) const {
+    const auto operands = kernel_.op_.definition.operands(problem_);
+    std::size_t which = 0;
+    while (!operands[which].is_output()) {
+      ++which;
+    }
+    const Operand& output = operands[which];
+    auto* values = static_cast<float*>(arguments.operands[which]);
+    const std::int64_t last = output.extent() - 1;
+    switch (kernel_.behaviour_.fault) {
+      case Fault::kWrong:
+        for (std::int64_t i = 0; i < output.inner; ++i) {
+          values[i] += 1;
+        }
+        break;
+      case Fault::kWrongCorner:
+        values[last] += 1;
+        break;
+      case Fault::kNan:
+        values[0] = std::numeric_limits<float>::quiet_NaN();
+        break;
+      case Fault::kWritesBehind:
+        values[last + 1] = 0;
+        break;
+      case Fault::kWritesBefore:
+        values[-1] = 0;
+        break;
+      case Fault::kWritesGaps:
+        values[output.inner] = 0;
+        break;
+      default:
+        break;
+    }
+  }
+
+  const FakeKernel& kernel_;
+  ProblemKey problem_;
+  Config config_;
+};
+
+inline std::unique_ptr<Plan> FakeKernel::prepare(const ProblemKey& problem,
+                                                 const Config& config) const {
+  if (behaviour_.fault == Fault::kDeclines) {
+    return nullptr;
+  }
+  return std::make_unique<FakePlan>(*this, problem, config);
+}
+
+/// The solution of a plan that a context chose; null is Default.
+inline std::string solution_of(const Plan* plan) {
+  return plan == nullptr ? std::string(kDefaultKernel)
+                         : static_cast<const FakePlan*>(plan)->solution();
+}
+
+}  // namespace tunedops

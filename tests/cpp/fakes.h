@@ -1,0 +1,187 @@
+#pragma once
+
+// A device that exists only in tests: its clock advances by what fake kernels
+// say they cost, its memory is the heap, and every fact about it can be set. So
+// the whole core runs without sleeping and its decisions are known beforehand.
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tuning/backend.h"
+
+namespace tunedops {
+
+class FakeClock {
+ public:
+  double now_ms() const { return now_ms_.load(); }
+  void advance(double milliseconds) { now_ms_.fetch_add(milliseconds); }
+
+ private:
+  std::atomic<double> now_ms_{0};
+};
+
+/// What a FakeBackend tells and remembers. Tests hold it and change it.
+struct FakeDevice {
+  FakeClock clock;
+  Validators validators;
+  std::map<Device, std::string> tags{{Device{}, "_cpu"}};
+  std::size_t cache_bytes = 0;  // 0: one copy of a problem is enough
+  std::size_t memory_bytes = std::size_t{64} << 20;
+  bool out_of_memory = false;
+  Status may_tune = Status::ok();
+  double resolution_ms = 0;
+  double noise = 0;   // standard deviation of the logarithm of a reading
+  unsigned seed = 1;  // of the noise
+  std::atomic<int> scopes{0};         // entered so far
+  std::atomic<int> open_scopes{0};    // entered and not left
+  std::atomic<std::size_t> allocated{0};  // bytes held now
+  std::atomic<std::size_t> most_allocated{0};
+
+  FakeDevice() {
+    validators.add("TUNEDOPS_KERNELS", "1");
+    validators.add("DEVICE", "fake");
+  }
+};
+
+class FakeStopwatch final : public Stopwatch {
+ public:
+  explicit FakeStopwatch(FakeDevice& device)
+      : device_(device), engine_(device.seed) {}
+
+  Status measure(std::span<const Launch> rotation, std::size_t first,
+                 int calls, double& milliseconds) override {
+    const double begin = device_.clock.now_ms();
+    for (int call = 0; call < calls; ++call) {
+      const std::size_t next =
+          (first + static_cast<std::size_t>(call)) % rotation.size();
+      if (Status status = rotation[next](); !status.is_ok()) {
+        return status;
+      }
+    }
+    milliseconds = (device_.clock.now_ms() - begin) / calls;
+    milliseconds *= std::exp(device_.noise * normal_(engine_));
+    return milliseconds > 0 ? Status::ok()
+                            : Status::failed("the clock did not advance");
+  }
+
+  double resolution_ms() const override { return device_.resolution_ms; }
+  double now_ms() override { return device_.clock.now_ms(); }
+
+ private:
+  FakeDevice& device_;
+  std::mt19937 engine_;
+  std::normal_distribution<double> normal_;
+};
+
+class FakeBackend final : public Backend {
+ public:
+  explicit FakeBackend(FakeDevice& device) : device_(device) {}
+
+  std::string device_name(Device) const override { return "fake"; }
+
+  std::string file_tag(Device device) const override {
+    return device_.tags.at(device);
+  }
+
+  Validators validators(Device) const override { return device_.validators; }
+  std::size_t cache_bytes(Device) const override { return device_.cache_bytes; }
+
+  std::size_t tuning_memory_bytes(Device) const override {
+    return device_.memory_bytes;
+  }
+
+  DeviceMemory allocate(Device, std::size_t bytes) const override {
+    if (device_.out_of_memory) {
+      return nullptr;
+    }
+    const std::size_t rounded = (bytes + 255) / 256 * 256;
+    device_.allocated += bytes;
+    device_.most_allocated =
+        std::max<std::size_t>(device_.most_allocated, device_.allocated);
+    return {std::aligned_alloc(256, rounded),
+            [&device = device_, bytes](void* memory) {
+              device.allocated -= bytes;
+              std::free(memory);
+            }};
+  }
+
+  Status copy_from_host(void* target, const void* source, std::size_t bytes,
+                        Stream) const override {
+    std::memcpy(target, source, bytes);
+    return Status::ok();
+  }
+
+  Status copy_to_host(void* target, const void* source, std::size_t bytes,
+                      Stream) const override {
+    std::memcpy(target, source, bytes);
+    return Status::ok();
+  }
+
+  std::unique_ptr<Stopwatch> make_stopwatch(Device, Stream) const override {
+    return std::make_unique<FakeStopwatch>(device_);
+  }
+
+  Status may_tune(Device, Stream) const override { return device_.may_tune; }
+
+  std::unique_ptr<TuningScope> enter_tuning(Device) const override {
+    struct Scope final : TuningScope {
+      explicit Scope(FakeDevice& d) : device(d) {
+        ++device.scopes;
+        ++device.open_scopes;
+      }
+      ~Scope() override { --device.open_scopes; }
+      FakeDevice& device;
+    };
+    return std::make_unique<Scope>(device_);
+  }
+
+ private:
+  FakeDevice& device_;
+};
+
+/// A test with a folder of its own, which is gone afterwards.
+class TempFolderTest : public testing::Test {
+ protected:
+  TempFolderTest() {
+    std::string name = testing::TempDir() + "tunedops_XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error("cannot make a folder in " + testing::TempDir());
+    }
+    folder_ = name;
+  }
+  ~TempFolderTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const {
+    return folder_ + '/' + name;
+  }
+
+  static void write_text(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+
+  static std::string read_text(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  static bool exists(const std::string& path) {
+    return std::filesystem::exists(path);
+  }
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace tunedops

@@ -1,0 +1,287 @@
+// The grammar of results files. People edit these files, so what they wrote
+// must survive; enemies may too, so nothing may be taken for more than it is.
+
+#include "tuning/results_csv.h"
+
+#include <clocale>
+#include <locale>
+
+#include <gtest/gtest.h>
+
+namespace tunedops {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::vector<std::string> complaints_of(const CsvDocument& document) {
+  std::vector<std::string> all;
+  for (const CsvDocument::Complaint& complaint : document.complaints) {
+    all.push_back(std::to_string(complaint.line) + ": " + complaint.text);
+  }
+  return all;
+}
+
+// The text after a rewrite, which must itself be stable.
+std::string rewritten(const std::string& text) {
+  const std::string once = format_results(parse_results(text));
+  EXPECT_EQ(format_results(parse_results(once)), once);
+  return once;
+}
+
+constexpr const char* kPlain =
+    "Validator,A,1\n"
+    "Validator,B,two words\n"
+    "Gemm,nn_1,Default\n"
+    "Gemm,nn_2,Gemm_A_tile_64,0.5\n"
+    "Gemm,nn_3,Gemm_B,0.25,0.5,more\n";
+
+TEST(ResultsCsv, ReadsValidatorsAndRows) {
+  const CsvDocument document = parse_results(kPlain);
+  EXPECT_TRUE(document.complaints.empty());
+  EXPECT_FALSE(document.empty);
+  EXPECT_FALSE(document.torn);
+  EXPECT_EQ(document.validators.entries(),
+            (std::map<std::string, std::string>{{"A", "1"},
+                                                {"B", "two words"}}));
+  ASSERT_EQ(document.rows.size(), 3U);
+  const CsvRow& last = document.rows[2];
+  EXPECT_EQ(last.key, (KeyText{"Gemm", "nn_3"}));
+  EXPECT_EQ(last.solution, "Gemm_B");
+  EXPECT_EQ(last.extra, (Lines{"0.25", "0.5", "more"}));
+  EXPECT_EQ(last.line, 5U);
+  EXPECT_FALSE(last.won_here);
+  EXPECT_EQ(last.time_ms(), 0.25);
+  EXPECT_EQ(last.default_ms(), 0.5);
+}
+
+TEST(ResultsCsv, WritesWhatItRead) { EXPECT_EQ(rewritten(kPlain), kPlain); }
+
+TEST(ResultsCsv, ATimeIsOptionalAndNeverInvented) {
+  const auto time = [](const std::string& fields) {
+    return parse_results("Gemm,nn_1,Default" + fields + '\n').rows[0].time_ms();
+  };
+  EXPECT_EQ(time(""), std::nullopt);
+  EXPECT_EQ(time(",0.125"), 0.125);
+  EXPECT_EQ(time(",1e-2"), 0.01);
+  for (const char* bad : {",", ",fast", ",0,125", ",-1", ",0", ",inf", ",nan",
+                          ",1.5ms", ",0x1p3", ",1e999"}) {
+    EXPECT_EQ(time(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(ResultsCsv, EmptyMeansNothingButSpace) {
+  for (const char* text : {"", "\n", "  \n\t\n\r\n", "\xef\xbb\xbf"}) {
+    EXPECT_TRUE(parse_results(text).empty);
+    EXPECT_TRUE(parse_results(text).complaints.empty());
+  }
+  EXPECT_FALSE(parse_results("# a comment\n").empty);
+}
+
+TEST(ResultsCsv, CommentsStayWithTheRowBelow) {
+  const std::string text =
+      "# of the file\n"
+      "Validator,A,1\n"
+      "# of the second row,\n"
+      "  # in two lines\n"
+      "Gemm,nn_2,Default\n"
+      "# of the first row\n"
+      "Gemm,nn_1,Default\n"
+      "# at the end\n";
+  const CsvDocument document = parse_results(text);
+  EXPECT_EQ(document.head_comments, Lines{"# of the file"});
+  EXPECT_EQ(document.rows[0].comments,
+            (Lines{"# of the second row,", "  # in two lines"}));
+  EXPECT_EQ(document.tail_comments, Lines{"# at the end"});
+  EXPECT_TRUE(document.complaints.empty());
+  EXPECT_EQ(rewritten(text),
+            "# of the file\n"
+            "Validator,A,1\n"
+            "# of the first row\n"
+            "Gemm,nn_1,Default\n"
+            "# of the second row,\n"
+            "  # in two lines\n"
+            "Gemm,nn_2,Default\n"
+            "# at the end\n");
+}
+
+TEST(ResultsCsv, TabsAreSpaceAndSurviveInComments) {
+  const CsvDocument document =
+      parse_results("#\tmine\nGemm,\tnn_1 ,Default\t,\t0.5\n");
+  EXPECT_TRUE(document.complaints.empty());
+  ASSERT_EQ(document.rows.size(), 1U);
+  EXPECT_EQ(document.rows[0].key.params, "nn_1");
+  EXPECT_EQ(document.rows[0].solution, "Default");
+  EXPECT_EQ(document.rows[0].time_ms(), 0.5);
+  EXPECT_EQ(document.rows[0].comments, Lines{"#\tmine"});
+}
+
+TEST(ResultsCsv, ReadsFilesThatEditorsOfWindowsWrote) {
+  const std::string text = "\xef\xbb\xbfValidator,A,1\r\nGemm,nn_1,Default\r\n";
+  const CsvDocument document = parse_results(text);
+  EXPECT_EQ(document.validators.entries().at("A"), "1");
+  ASSERT_EQ(document.rows.size(), 1U);
+  EXPECT_EQ(document.rows[0].solution, "Default");
+  EXPECT_TRUE(document.complaints.empty());
+  EXPECT_EQ(rewritten(text), "Validator,A,1\nGemm,nn_1,Default\n");
+}
+
+// The writer may have died in the middle of a name or of a number.
+TEST(ResultsCsv, ATornLastLineIsNoRow) {
+  const std::string text = "Gemm,nn_1,Default,0.5\nGemm,nn_2,Gemm_A_tile_1";
+  const CsvDocument document = parse_results(text);
+  EXPECT_TRUE(document.torn);
+  ASSERT_EQ(document.rows.size(), 1U);
+  EXPECT_EQ(complaints_of(document),
+            Lines{"2: the last line does not end and is ignored; if it was "
+                  "written by hand, end it with a newline"});
+  EXPECT_EQ(rewritten(text),
+            "Gemm,nn_1,Default,0.5\n"
+            "# incomplete: Gemm,nn_2,Gemm_A_tile_1\n");
+}
+
+TEST(ResultsCsv, AFileCutAnywhereIsReadUpToThere) {
+  const std::string text = kPlain;
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const std::string cut = text.substr(0, size);
+    const CsvDocument document = parse_results(cut);
+    const auto whole =
+        static_cast<std::size_t>(std::count(cut.begin(), cut.end(), '\n'));
+    EXPECT_EQ(document.validators.entries().size() + document.rows.size(),
+              whole);
+    EXPECT_EQ(document.torn, !cut.empty() && cut.back() != '\n');
+  }
+}
+
+TEST(ResultsCsv, TheLastOfDuplicatesWins) {
+  const std::string text =
+      "# first\n"
+      "Gemm,nn_1,Gemm_A,1\n"
+      "Gemm,nn_2,Default\n"
+      "# second\n"
+      "Gemm,nn_1,Gemm_B,2\n";
+  const CsvDocument document = parse_results(text);
+  ASSERT_EQ(document.rows.size(), 2U);
+  EXPECT_EQ(document.rows[0].solution, "Gemm_B");
+  EXPECT_EQ(document.rows[0].line, 5U);
+  EXPECT_EQ(rewritten(text),
+            "# first\n# second\nGemm,nn_1,Gemm_B,2\nGemm,nn_2,Default\n");
+}
+
+// Two files one behind the other: whose rows are whose is not known, so no
+// environment may take them.
+TEST(ResultsCsv, TwoValuesOfAValidatorMatchNoEnvironment) {
+  const CsvDocument document =
+      parse_results("Validator,A,1\nGemm,nn_1,Gemm_A\n"
+                    "Validator,A,2\nGemm,nn_2,Gemm_A\n");
+  for (const char* value : {"1", "2"}) {
+    Validators here;
+    here.add("A", value);
+    EXPECT_NE(here.mismatch(document.validators), std::nullopt) << value;
+  }
+  EXPECT_EQ(document.complaints.size(), 1U);
+  // Saying the same twice is no contradiction.
+  Validators here;
+  here.add("A", "1");
+  const CsvDocument twice = parse_results("Validator,A,1\nValidator,A,1\n");
+  EXPECT_EQ(here.mismatch(twice.validators), std::nullopt);
+  EXPECT_TRUE(twice.complaints.empty());
+}
+
+TEST(ResultsCsv, LinesThatAreNotUnderstoodAreReportedAndKept) {
+  const std::string text =
+      "Validator,A\n"
+      "Validator,A,1,2\n"
+      "Gemm,nn_1\n"
+      ",,,\n"
+      "Gemm,,Default\n"
+      "a,b,c,d,e,f,g,h,i\n"
+      "Gemm,nn_1,Default\n";
+  const CsvDocument document = parse_results(text);
+  const std::string row =
+      "is not 'op,params,solution[,time_ms[,...]]' and is ignored";
+  EXPECT_EQ(complaints_of(document),
+            (Lines{"1: is not 'Validator,KEY,VALUE'",
+                   "2: is not 'Validator,KEY,VALUE'", "3: " + row, "4: " + row,
+                   "5: " + row, "6: " + row}));
+  ASSERT_EQ(document.rows.size(), 1U);
+  EXPECT_EQ(rewritten(text),
+            "# Validator,A\n"
+            "# Validator,A,1,2\n"
+            "Gemm,nn_1\n"
+            ",,,\n"
+            "Gemm,,Default\n"
+            "a,b,c,d,e,f,g,h,i\n"
+            "Gemm,nn_1,Default\n");
+}
+
+TEST(ResultsCsv, ControlCharactersNeverGetIn) {
+  for (const char c : {'\0', '\x01', '\x1b', '\x7f', '\v', '\r'}) {
+    const std::string row = std::string("Gemm,nn_1,Def") + c + "ault\n";
+    const CsvDocument document = parse_results(row + "Gemm,nn_2,Default\n");
+    ASSERT_EQ(document.rows.size(), 1U) << static_cast<int>(c);
+    EXPECT_EQ(document.rows[0].key.params, "nn_2");
+    EXPECT_EQ(complaints_of(document),
+              Lines{"1: holds control characters and is dropped"});
+    EXPECT_EQ(rewritten(row + "Gemm,nn_2,Default\n"), "Gemm,nn_2,Default\n");
+  }
+}
+
+TEST(ResultsCsv, LongLinesAndManyComplaintsAreBounded) {
+  const std::string longest = "# " + std::string(4094, 'x') + '\n';
+  EXPECT_EQ(parse_results(longest).tail_comments.size(), 1U);
+  const CsvDocument longer = parse_results("x" + longest);
+  EXPECT_TRUE(longer.tail_comments.empty());
+  EXPECT_EQ(complaints_of(longer),
+            Lines{"1: is longer than 4096 characters and is dropped"});
+
+  std::string bad;
+  for (int i = 0; i < 1000; ++i) {
+    bad += "not a row\n";
+  }
+  EXPECT_EQ(parse_results(bad).complaints.size(), 20U);
+}
+
+TEST(ResultsCsv, FieldsThatCouldForgeALineAreNoFields) {
+  for (const std::string& bad :
+       {std::string(), std::string("a,b"), std::string("a\n"),
+        std::string("\t"), std::string(" a"), std::string("a "),
+        std::string("#a"), std::string("a\0", 2), std::string(513, 'a')}) {
+    EXPECT_FALSE(is_csv_field(bad)) << bad;
+  }
+  for (const std::string& good :
+       {std::string("a"), std::string("a b#c"), std::string(512, 'a'),
+        std::string("9.0:NVIDIA H200:132"), std::string("\xc3\xa4")}) {
+    EXPECT_TRUE(is_csv_field(good)) << good;
+  }
+}
+
+TEST(ResultsCsv, WritesTimesShortAndWithAPoint) {
+  EXPECT_EQ(format_milliseconds(0.0129512345), "0.012951");
+  EXPECT_EQ(format_milliseconds(1.0), "1");
+  EXPECT_EQ(format_milliseconds(123456.0), "1.2346e+05");
+  EXPECT_EQ(format_milliseconds(1e-7), "1e-07");
+}
+
+struct CommaPoint : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+// German and French programs write 0,5; files never do.
+TEST(ResultsCsv, KnowsNoLocale) {
+  const std::locale before =
+      std::locale::global(std::locale(std::locale(), new CommaPoint));
+  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"}) {
+    if (std::setlocale(LC_ALL, name) != nullptr) {
+      break;  // where the system has one
+    }
+  }
+  EXPECT_EQ(format_milliseconds(1234.5), "1234.5");
+  EXPECT_EQ(parse_results("Gemm,nn_1,Default,0.5\n").rows[0].time_ms(), 0.5);
+  std::locale::global(before);
+  std::setlocale(LC_ALL, "C");
+}
+
+}  // namespace
+}  // namespace tunedops

@@ -13,20 +13,40 @@
 namespace tunedops {
 namespace {
 
-bool is_active() { return getTuningContext().is_active(); }
+// The product by the chosen plan, or as torch computes it.
+template <class Original>
+at::Tensor tuned_or(const Product& product, const Original& original) {
+  if (getTuningContext().is_active() && product.is_sound()) {
+    at::Tensor out = run_tuned(product, product.sizes());
+    if (out.defined()) {
+      return out;
+    }
+  }
+  return original();
+}
+
+template <class Original>
+at::Tensor& tuned_out_or(const Product& product, at::Tensor& out,
+                         const Original& original) {
+  if (getTuningContext().is_active() && product.is_sound() &&
+      run_tuned_out(product, out)) {
+    return out;
+  }
+  return original();
+}
 
 // A bias in torch's sense: one value per column, added once. Anything else is
 // an addend of the output's shape.
 bool is_bias(const at::Tensor& self, const at::Tensor& mat2,
              const at::Scalar& beta) {
-  return self.dim() == 1 && self.size(0) == mat2.size(mat2.dim() - 1) &&
-         !beta.isComplex() && beta.toDouble() == 1 && mat2.dim() == 2;
+  return self.dim() == 1 && mat2.dim() == 2 && self.size(0) == mat2.size(1) &&
+         !beta.isComplex() && beta.toDouble() == 1;
 }
 
-Product sum_product(const char* op, const at::Tensor& self,
-                    const at::Tensor& mat1, const at::Tensor& mat2,
-                    const at::Scalar& beta, const at::Scalar& alpha) {
-  Product product{.op = op, .mat1 = mat1, .mat2 = mat2};
+Product sum_product(int dims, const at::Tensor& self, const at::Tensor& mat1,
+                    const at::Tensor& mat2, const at::Scalar& beta,
+                    const at::Scalar& alpha) {
+  Product product{.mat1 = mat1, .mat2 = mat2, .dims = dims};
   product.alpha = &alpha;
   if (is_bias(self, mat2, beta)) {
     product.bias = &self;
@@ -37,134 +57,70 @@ Product sum_product(const char* op, const at::Tensor& self,
   return product;
 }
 
-// Shapes that aten's own checks would let pass. Where they would not, the
-// original runs and says so in torch's words.
-bool fits(const at::Tensor& mat1, const at::Tensor& mat2, int dims) {
-  return mat1.dim() == dims && mat2.dim() == dims &&
-         mat1.size(dims - 1) == mat2.size(dims - 2) &&
-         (dims == 2 || mat1.size(0) == mat2.size(0)) &&
-         mat1.scalar_type() == mat2.scalar_type() &&
-         mat1.device() == mat2.device();
-}
-
-bool fits(const at::Tensor& self, const at::Tensor& mat1,
-          const at::Tensor& mat2, int dims) {
-  return fits(mat1, mat2, dims) && self.dim() <= dims &&
-         self.scalar_type() == mat1.scalar_type() &&
-         self.device() == mat1.device();
-}
-
-bool expands_to(const at::Tensor& self, at::IntArrayRef sizes) {
-  const auto offset = static_cast<std::int64_t>(sizes.size()) - self.dim();
-  for (std::int64_t i = 0; i < self.dim(); ++i) {
-    if (self.size(i) != 1 && self.size(i) != sizes[offset + i]) {
-      return false;
-    }
-  }
-  return offset >= 0;
-}
-
 }  // namespace
 
 // --- aten's products --------------------------------------------------------
 
 at::Tensor routed_mm(const at::Tensor& self, const at::Tensor& mat2) {
-  if (is_active() && fits(self, mat2, 2)) {
-    const Product product{.op = "mm", .mat1 = self, .mat2 = mat2};
-    if (at::Tensor out =
-            run_tuned(product, {self.size(0), mat2.size(1)});
-        out.defined()) {
-      return out;
-    }
-  }
-  return originals::mm(self, mat2);
+  return tuned_or({.mat1 = self, .mat2 = mat2},
+                  [&] { return originals::mm(self, mat2); });
 }
 
 at::Tensor& routed_mm_out(const at::Tensor& self, const at::Tensor& mat2,
                           at::Tensor& out) {
-  if (is_active() && fits(self, mat2, 2) &&
-      run_tuned_out({.op = "mm", .mat1 = self, .mat2 = mat2}, out)) {
-    return out;
-  }
-  return originals::mm_outf(self, mat2, out);
+  return tuned_out_or({.mat1 = self, .mat2 = mat2}, out,
+                      [&]() -> at::Tensor& {
+                        return originals::mm_outf(self, mat2, out);
+                      });
 }
 
 at::Tensor routed_bmm(const at::Tensor& self, const at::Tensor& mat2) {
-  if (is_active() && fits(self, mat2, 3)) {
-    const Product product{.op = "bmm", .mat1 = self, .mat2 = mat2};
-    if (at::Tensor out = run_tuned(
-            product, {self.size(0), self.size(1), mat2.size(2)});
-        out.defined()) {
-      return out;
-    }
-  }
-  return originals::bmm(self, mat2);
+  return tuned_or({.mat1 = self, .mat2 = mat2, .dims = 3},
+                  [&] { return originals::bmm(self, mat2); });
 }
 
 at::Tensor& routed_bmm_out(const at::Tensor& self, const at::Tensor& mat2,
                            at::Tensor& out) {
-  if (is_active() && fits(self, mat2, 3) &&
-      run_tuned_out({.op = "bmm", .mat1 = self, .mat2 = mat2}, out)) {
-    return out;
-  }
-  return originals::bmm_outf(self, mat2, out);
+  return tuned_out_or({.mat1 = self, .mat2 = mat2, .dims = 3}, out,
+                      [&]() -> at::Tensor& {
+                        return originals::bmm_outf(self, mat2, out);
+                      });
 }
 
 at::Tensor routed_addmm(const at::Tensor& self, const at::Tensor& mat1,
                         const at::Tensor& mat2, const at::Scalar& beta,
                         const at::Scalar& alpha) {
-  if (is_active() && fits(self, mat1, mat2, 2)) {
-    const std::array<std::int64_t, 2> sizes{mat1.size(0), mat2.size(1)};
-    if (expands_to(self, sizes)) {
-      if (at::Tensor out = run_tuned(
-              sum_product("addmm", self, mat1, mat2, beta, alpha), sizes);
-          out.defined()) {
-        return out;
-      }
-    }
-  }
-  return originals::addmm(self, mat1, mat2, beta, alpha);
+  return tuned_or(sum_product(2, self, mat1, mat2, beta, alpha), [&] {
+    return originals::addmm(self, mat1, mat2, beta, alpha);
+  });
 }
 
 at::Tensor& routed_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
                              const at::Tensor& mat2, const at::Scalar& beta,
                              const at::Scalar& alpha, at::Tensor& out) {
-  if (is_active() && fits(self, mat1, mat2, 2) &&
-      expands_to(self, out.sizes()) &&
-      run_tuned_out(sum_product("addmm", self, mat1, mat2, beta, alpha),
-                    out)) {
-    return out;
-  }
-  return originals::addmm_outf(self, mat1, mat2, beta, alpha, out);
+  return tuned_out_or(
+      sum_product(2, self, mat1, mat2, beta, alpha), out,
+      [&]() -> at::Tensor& {
+        return originals::addmm_outf(self, mat1, mat2, beta, alpha, out);
+      });
 }
 
 at::Tensor& routed_addmm_(at::Tensor& self, const at::Tensor& mat1,
                           const at::Tensor& mat2, const at::Scalar& beta,
                           const at::Scalar& alpha) {
-  // The out form with out = self would broadcast self; the in-place one must
-  // not.
-  if (self.dim() == 2) {
-    return routed_addmm_out(self, mat1, mat2, beta, alpha, self);
-  }
-  return originals::addmm_(self, mat1, mat2, beta, alpha);
+  return tuned_out_or(
+      sum_product(2, self, mat1, mat2, beta, alpha), self,
+      [&]() -> at::Tensor& {
+        return originals::addmm_(self, mat1, mat2, beta, alpha);
+      });
 }
 
 at::Tensor routed_baddbmm(const at::Tensor& self, const at::Tensor& batch1,
                           const at::Tensor& batch2, const at::Scalar& beta,
                           const at::Scalar& alpha) {
-  if (is_active() && fits(self, batch1, batch2, 3)) {
-    const std::array<std::int64_t, 3> sizes{batch1.size(0), batch1.size(1),
-                                            batch2.size(2)};
-    if (expands_to(self, sizes)) {
-      if (at::Tensor out = run_tuned(
-              sum_product("baddbmm", self, batch1, batch2, beta, alpha),
-              sizes);
-          out.defined()) {
-        return out;
-      }
-    }
-  }
-  return originals::baddbmm(self, batch1, batch2, beta, alpha);
+  return tuned_or(sum_product(3, self, batch1, batch2, beta, alpha), [&] {
+    return originals::baddbmm(self, batch1, batch2, beta, alpha);
+  });
 }
 
 at::Tensor& routed_baddbmm_out(const at::Tensor& self,
@@ -172,22 +128,21 @@ at::Tensor& routed_baddbmm_out(const at::Tensor& self,
                                const at::Tensor& batch2,
                                const at::Scalar& beta, const at::Scalar& alpha,
                                at::Tensor& out) {
-  if (is_active() && fits(self, batch1, batch2, 3) &&
-      expands_to(self, out.sizes()) &&
-      run_tuned_out(sum_product("baddbmm", self, batch1, batch2, beta, alpha),
-                    out)) {
-    return out;
-  }
-  return originals::baddbmm_outf(self, batch1, batch2, beta, alpha, out);
+  return tuned_out_or(
+      sum_product(3, self, batch1, batch2, beta, alpha), out,
+      [&]() -> at::Tensor& {
+        return originals::baddbmm_outf(self, batch1, batch2, beta, alpha, out);
+      });
 }
 
 at::Tensor& routed_baddbmm_(at::Tensor& self, const at::Tensor& batch1,
                             const at::Tensor& batch2, const at::Scalar& beta,
                             const at::Scalar& alpha) {
-  if (self.dim() == 3) {
-    return routed_baddbmm_out(self, batch1, batch2, beta, alpha, self);
-  }
-  return originals::baddbmm_(self, batch1, batch2, beta, alpha);
+  return tuned_out_or(
+      sum_product(3, self, batch1, batch2, beta, alpha), self,
+      [&]() -> at::Tensor& {
+        return originals::baddbmm_(self, batch1, batch2, beta, alpha);
+      });
 }
 
 // --- Our ops: the same with our own checks ----------------------------------
@@ -273,7 +228,7 @@ at::Tensor linear(const at::Tensor& input, const at::Tensor& weight,
                   std::string_view activation_name) {
   check_linear(input, weight, bias);
   const Activation activation = parse_activation(activation_name);
-  if (is_active() && input.numel() > 0) {
+  if (getTuningContext().is_active() && input.numel() > 0) {
     c10::DimVector sizes(input.sizes());
     sizes.back() = weight.size(0);
     // Rows of any rank are the rows of one matrix (a copy where their strides
@@ -281,7 +236,7 @@ at::Tensor linear(const at::Tensor& input, const at::Tensor& weight,
     const at::Tensor rows =
         input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
     const at::Tensor weight_t = weight.t();
-    Product product{.op = "linear", .mat1 = rows, .mat2 = weight_t};
+    Product product{.mat1 = rows, .mat2 = weight_t};
     product.bias = bias ? &*bias : nullptr;
     product.activation = activation;
     if (at::Tensor out = run_tuned(product, sizes); out.defined()) {

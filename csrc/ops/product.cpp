@@ -1,5 +1,6 @@
 #include "ops/product.h"
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/Parallel.h>
 
 #include "ops/precision_flags.h"
@@ -47,6 +48,11 @@ std::uint16_t threads_of_pool() {
       at::in_parallel_region() ? 1 : at::get_num_threads());
 }
 
+bool are_alike(const at::Tensor& left, const at::Tensor& right) {
+  return left.scalar_type() == right.scalar_type() &&
+         left.device() == right.device();
+}
+
 bool can_be_bias(const Product& product) {
   const at::Tensor& bias = *product.bias;
   return bias.dim() == 1 && bias.size(0) == product.columns() &&
@@ -54,6 +60,21 @@ bool can_be_bias(const Product& product) {
 }
 
 }  // namespace
+
+bool Product::is_sound() const {
+  if (mat1.dim() != dims || mat2.dim() != dims || !are_alike(mat1, mat2) ||
+      mat1.size(dims - 1) != mat2.size(dims - 2) ||
+      (batched() && mat1.size(0) != mat2.size(0))) {
+    return false;
+  }
+  for (const at::Tensor* term : {addend, bias}) {
+    if (term != nullptr && (!are_alike(*term, mat1) ||
+                            !at::is_expandable_to(term->sizes(), sizes()))) {
+      return false;
+    }
+  }
+  return true;
+}
 
 OutputLayout fresh_output(const Product& product) {
   OutputLayout output;
@@ -101,7 +122,7 @@ std::optional<GemmProblem> describe(const Product& product,
   p.batched = product.batched();
   p.m = swapped ? product.columns() : product.rows();
   p.n = swapped ? product.rows() : product.columns();
-  p.k = mat1.size(mat1.dim() - 1);
+  p.k = mat1.size(product.dims - 1);
   p.lda = layout_a.ld;
   p.ldb = layout_b.ld;
   p.ldc = output.layout.ld;

@@ -5,6 +5,7 @@
 // in how they get here; from here on they are the same.
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/DimVector.h>
 
 #include <optional>
 
@@ -14,18 +15,27 @@
 namespace tunedops {
 
 struct Product {
-  const char* op = "";
   const at::Tensor& mat1;
   const at::Tensor& mat2;
+  int dims = 2;                        // 3: batches of matrices
   const at::Tensor* addend = nullptr;  // read only if beta is not 0
   const at::Tensor* bias = nullptr;    // one value per column, added once
   const at::Scalar* alpha = nullptr;   // null: 1
   const at::Scalar* beta = nullptr;    // null: 0
   Activation activation = Activation::kNone;
 
-  bool batched() const { return mat1.dim() == 3; }
-  std::int64_t rows() const { return mat1.size(mat1.dim() - 2); }
-  std::int64_t columns() const { return mat2.size(mat2.dim() - 1); }
+  /// Whether the operands make a product at all. Where they do not, torch's
+  /// original gets them and says so in its own words.
+  bool is_sound() const;
+
+  // Of a sound product:
+  bool batched() const { return dims == 3; }
+  std::int64_t rows() const { return mat1.size(dims - 2); }
+  std::int64_t columns() const { return mat2.size(dims - 1); }
+  c10::DimVector sizes() const {
+    return batched() ? c10::DimVector{mat1.size(0), rows(), columns()}
+                     : c10::DimVector{rows(), columns()};
+  }
 };
 
 /// Where the output lies, before or after it exists.

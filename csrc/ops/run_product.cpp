@@ -73,7 +73,7 @@ bool reads_addend(const GemmProblem& problem) {
 // An output that the original would not resize, cast or reject, and that no
 // input is read from.
 bool is_plain_output(const Product& product, const at::Tensor& out) {
-  const auto dims = product.mat1.dim();
+  const int dims = product.dims;
   if (out.dim() != dims || out.scalar_type() != product.mat1.scalar_type() ||
       out.device() != product.mat1.device() || out.is_neg() || out.is_conj() ||
       out.size(dims - 2) != product.rows() ||

@@ -97,13 +97,15 @@ const at::Tensor& tensor_from(const py::handle& object) {
 std::optional<std::pair<std::string, std::string>> key_of(
     const py::object& mat1, const py::object& mat2, const py::object& bias,
     const std::string& activation) {
-  Product product{.op = "key",
-                  .mat1 = tensor_from(mat1),
-                  .mat2 = tensor_from(mat2)};
+  Product product{.mat1 = tensor_from(mat1), .mat2 = tensor_from(mat2)};
+  product.dims = static_cast<int>(product.mat1.dim());
   if (!bias.is_none()) {
     product.bias = &tensor_from(bias);
   }
   product.activation = parse_activation(activation);
+  if ((product.dims != 2 && product.dims != 3) || !product.is_sound()) {
+    throw std::invalid_argument("key_of: the operands make no product");
+  }
   const auto problem = describe(product, fresh_output(product));
   if (!problem) {
     return std::nullopt;

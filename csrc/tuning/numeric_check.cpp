@@ -90,6 +90,9 @@ double NumericCheck::excess(std::complex<double> value,
   const double limit =
       tolerance_.absolute + tolerance_.relative * std::abs(expected);
   const double error = std::abs(value - expected);
+  if (error == 0) {
+    return 0;  // also where the tolerance is nothing
+  }
   return std::isfinite(error) ? error / limit : INFINITY;
 }
 

@@ -59,10 +59,6 @@ constexpr std::array kDeclarations{
                 "MiB that operands rotate over; -1 the cache, 0 none"},
     Declaration{"NUMERICAL_CHECK", Kind::kNumericalCheck, "1", 0,
                 "finalists are checked: 1, 0 or atol_rtol"},
-    Declaration{"WORKSPACE_MIB", Kind::kInteger, "-1", -1,
-                "workspace cap of a GPU's kernels; -1 the device's own"},
-    Declaration{"CACHE_DIR", Kind::kText, "", 0,
-                "folder of the personal cache"},
 };
 
 const Declaration& declaration(std::string_view name) {

@@ -27,6 +27,8 @@ struct Racer {
   Measurement measurement;
   int screened_calls = 0;
   double screened_ms = 0;
+  bool is_slow = false;          // the only reason why it is out
+  bool is_right = false;         // its output was checked
   std::vector<double> final_ms;  // one a round
 
   bool is_out() const { return !measurement.refused.empty(); }
@@ -130,17 +132,15 @@ class Race {
 
   Status warm_up(Racer& racer) {
     double spent = 0;
-    for (int call = 0; call < limits_.warmup_iterations ||
-                       spent < limits_.warmup_duration_ms;
+    for (int call = 0; (call < limits_.warmup_iterations ||
+                        spent < limits_.warmup_duration_ms) &&
+                       !out_of_time();
          ++call) {
       double milliseconds = 0;
       if (Status status = measure(racer, 1, milliseconds); !status.is_ok()) {
         return status;
       }
       spent += milliseconds;
-      if (out_of_time()) {
-        break;
-      }
     }
     return Status::ok();
   }
@@ -176,7 +176,8 @@ class Race {
     if (racer.screened_calls > 0) {
       const double affordable = (limits_.duration_ms - racer.screened_ms) /
                                 std::max(racer.measurement.time_ms, 1e-6);
-      calls = std::clamp(static_cast<int>(affordable), 1, calls);
+      calls = static_cast<int>(
+          std::clamp(affordable, 1.0, static_cast<double>(calls)));
     }
     double milliseconds = 0;
     if (Status status = measure(racer, calls, milliseconds);
@@ -201,9 +202,7 @@ class Race {
           continue;
         }
         if (first_round && &racer != &baseline()) {
-          const Status entered = out_of_time()
-                                     ? refuse(racer, "no time left to try it")
-                                     : enter(racer);
+          const Status entered = try_to_enter(racer);
           if (entered.is_sticky()) {
             return entered;
           }
@@ -220,9 +219,22 @@ class Race {
         }
       }
       first_round = false;
-      drop_slow();
+      if (Status dropped = drop_slow(); !dropped.is_ok()) {
+        return dropped;
+      }
     }
     return Status::ok();
+  }
+
+  // The first run of a slow candidate may itself take all the time.
+  Status try_to_enter(Racer& racer) {
+    if (!out_of_time()) {
+      if (Status entered = enter(racer); !entered.is_ok()) {
+        return entered;
+      }
+    }
+    return out_of_time() ? refuse(racer, "no time left to try it")
+                         : Status::ok();
   }
 
   static Status refuse(Racer& racer, const char* reason) {
@@ -230,10 +242,16 @@ class Race {
     return Status::unsupported(reason);
   }
 
-  std::vector<Racer*> challengers_by_time() {
+  static void drop(Racer& racer) {
+    racer.is_slow = true;
+    racer.measurement.refused = "slower than others";
+  }
+
+  std::vector<Racer*> challengers_by_time(bool with_slow) {
     std::vector<Racer*> order;
     for (Racer& racer : racers_) {
-      if (&racer != &baseline() && !racer.is_out()) {
+      if (&racer != &baseline() &&
+          (!racer.is_out() || (with_slow && racer.is_slow))) {
         order.push_back(&racer);
       }
     }
@@ -246,47 +264,77 @@ class Race {
   }
 
   // Keeps the faster half, but at least twice as many as the final takes, and
-  // nobody who is clearly behind the best.
-  void drop_slow() {
-    const std::vector<Racer*> order = challengers_by_time();
-    if (order.empty()) {
-      return;
-    }
+  // nobody who is clearly behind the best. The best must be right: one that
+  // does nothing is fast, and would drive out all that work.
+  Status drop_slow() {
     double best = baseline().measurement.time_ms;
-    best = std::min(best, order.front()->measurement.time_ms);
-    const std::size_t keep =
-        std::max(2 * kFinalists, (order.size() + 1) / 2);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      if (i >= keep ||
-          order[i]->measurement.time_ms > best * kScreeningSlack) {
-        order[i]->measurement.refused = "slower than others";
-      }
-    }
-  }
-
-  Status choose_finalists(std::vector<Racer*>& finalists) {
-    for (Racer* racer : challengers_by_time()) {
-      if (finalists.size() == kFinalists) {
-        racer->measurement.refused = "slower than others";
-        continue;
+    for (Racer* racer : challengers_by_time(false)) {
+      if (out_of_time() || racer->measurement.time_ms >= best) {
+        break;
       }
       const Status checked = check_output(*racer);
       if (checked.is_sticky()) {
         return checked;
       }
       if (checked.is_ok()) {
-        finalists.push_back(racer);
-      } else {
-        racer->measurement.refused = checked.reason();
+        best = racer->measurement.time_ms;
+      }
+    }
+    const std::vector<Racer*> order = challengers_by_time(false);
+    const std::size_t keep =
+        std::max(2 * kFinalists, (order.size() + 1) / 2);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i >= keep ||
+          order[i]->measurement.time_ms > best * kScreeningSlack) {
+        drop(*order[i]);
       }
     }
     return Status::ok();
   }
 
+  // The fastest that are right. Those dropped as slow have another chance,
+  // because whoever was faster may have failed since.
+  Status choose_finalists(std::vector<Racer*>& finalists) {
+    double best = baseline().measurement.time_ms;
+    std::size_t late = 0;
+    for (Racer* racer : challengers_by_time(true)) {
+      if (finalists.size() == kFinalists || late == kFinalists ||
+          racer->measurement.time_ms > best * kScreeningSlack) {
+        drop(*racer);
+        continue;
+      }
+      late += out_of_time() ? 1 : 0;
+      const Status checked = check_output(*racer);
+      if (checked.is_sticky()) {
+        return checked;
+      }
+      if (checked.is_ok()) {
+        racer->is_slow = false;
+        racer->measurement.refused.clear();
+        best = std::min(best, racer->measurement.time_ms);
+        finalists.push_back(racer);
+      }
+    }
+    // In the order of registration, which breaks ties.
+    std::sort(finalists.begin(), finalists.end());
+    return Status::ok();
+  }
+
+  // Refuses a racer whose output is wrong.
   Status check_output(Racer& racer) {
-    if (!check_) {
+    if (!check_ || racer.is_right) {
       return Status::ok();
     }
+    const Status checked = compare_output(racer);
+    racer.is_right = checked.is_ok();
+    if (!checked.is_ok()) {
+      racer.is_slow = false;
+      racer.measurement.refused = checked.reason();
+    }
+    return checked;
+  }
+
+  Status compare_output(Racer& racer) {
     if (!has_baseline_output_) {
       std::vector<std::byte> output;
       if (Status status = run_checked(baseline(), output); !status.is_ok()) {

@@ -4,7 +4,7 @@
 // results and plans, and answers the one question of a call: which plan?
 //
 // A hit is answered from the calling thread's cache. A miss goes through the
-// tiers in `resolve` (tuning_context.cpp reads in that order). No lock is held
+// tiers in context_resolve.cpp; how it tunes is in context_tune.cpp. No lock is held
 // while a kernel is measured, a warning is said or Python runs.
 
 #include <atomic>
@@ -162,6 +162,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   TunerLimits limits() const;
   std::vector<Candidate> candidates(const ProblemKey& problem) const;
   bool may_compete(const Kernel& kernel) const;
+  void check_kernel_filter(Notices& notices) const;
   TuneOutcome run_tuner(const ProblemKey& problem, Stream stream);
   void keep(const ProblemKey& problem, const TuneOutcome& outcome,
             bool persist, Notices& notices);

@@ -10,7 +10,8 @@ from importlib.metadata import version as _version
 
 import torch  # noqa: F401  (its libraries must be loaded before ours)
 
-from tunedops import _C, fakes
+from tunedops import _C as _C
+from tunedops import fakes
 from tunedops.install_paths import get_include, get_workloads
 from tunedops.offline import tune_gemm_in_file
 from tunedops.ops import Op, addmm, baddbmm, bmm, linear, mm

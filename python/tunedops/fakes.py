@@ -5,11 +5,13 @@ Written in Python because FakeTensor takes a C++ meta function only for static s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-_ACTIVATIONS = {
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "none": lambda x: x,
     "relu": functional.relu,
     "gelu": functional.gelu,
@@ -24,9 +26,7 @@ def _linear(
         raise RuntimeError(
             f"linear: activation must be one of {', '.join(_ACTIVATIONS)}, got '{activation}'"
         )
-    result = _ACTIVATIONS[activation](functional.linear(input, weight, bias))
-    assert isinstance(result, Tensor)
-    return result
+    return _ACTIVATIONS[activation](functional.linear(input, weight, bias))
 
 
 def register() -> None:

@@ -110,9 +110,7 @@ class AddmmOp(Op):
         out: Tensor | None = None,
     ) -> Tensor:
         if out is not None:
-            return torch.ops.tunedops.addmm.out(
-                input, mat1, mat2, beta=beta, alpha=alpha, out=out
-            )
+            return torch.ops.tunedops.addmm.out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
         if not is_dynamo_compiling():
             result = _C.addmm(input, mat1, mat2, beta, alpha)
             if result is not NotImplemented:

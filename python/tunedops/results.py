@@ -28,7 +28,9 @@ def get_results(device: str | torch.device | None = None) -> tuple[Result, ...]:
     return tuple(Result(*row) for row in _C.results(parse_device(device)))
 
 
-def get_validators(device: str | torch.device | None = None) -> tuple[tuple[str, str], ...]:
+def get_validators(
+    device: str | torch.device | None = None,
+) -> tuple[tuple[str, str], ...]:
     """Key and value of the environment that a device's results depend on."""
     return tuple(_C.validators(parse_device(device)).items())
 
@@ -51,7 +53,8 @@ def get_filename(device: str | torch.device | None = None) -> str:
 
 
 def read_file(
-    filename: str | os.PathLike[str] | None = None, device: str | torch.device | None = None
+    filename: str | os.PathLike[str] | None = None,
+    device: str | torch.device | None = None,
 ) -> bool:
     """Takes the rows of a file over those in memory.
 
@@ -67,7 +70,8 @@ def read_file(
 
 
 def write_file(
-    filename: str | os.PathLike[str] | None = None, device: str | torch.device | None = None
+    filename: str | os.PathLike[str] | None = None,
+    device: str | torch.device | None = None,
 ) -> bool:
     """Merges the results with what is in the file, and replaces the file in one step.
 

@@ -21,11 +21,8 @@ namespace {
 using cpu::Isa;
 
 /// Pieces in descending order, so that nothing can rely on ascending ones.
-void in_pieces(
-    std::int64_t count,
-    int threads,
-    ParallelForBody body,
-    const void* context) {
+void in_pieces(std::int64_t count, int threads, ParallelForBody body,
+               const void* context) {
   const std::int64_t per_piece = (count + threads - 1) / threads;
   for (std::int64_t piece = (count + per_piece - 1) / per_piece; piece-- > 0;) {
     body(context, piece * per_piece, std::min((piece + 1) * per_piece, count));
@@ -50,10 +47,9 @@ class Array {
  public:
   Array(DType dtype, std::int64_t count, bool is_output = false)
       : size_(size_of(dtype)),
-        bytes_(
-            static_cast<std::size_t>(count + (is_output ? 2 : 1) * kGuard) *
-                size_,
-            kPoison) {}
+        bytes_(static_cast<std::size_t>(count + (is_output ? 2 : 1) * kGuard) *
+                   size_,
+               kPoison) {}
 
   void* data() { return bytes_.data() + kGuard * size_; }
 
@@ -72,14 +68,14 @@ class Array {
   void set(std::int64_t index, float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
     const auto half = static_cast<std::uint16_t>(bits >> 16);
-    std::memcpy(
-        at(index), size_ == 2 ? static_cast<const void*>(&half) : &bits, size_);
+    std::memcpy(at(index), size_ == 2 ? static_cast<const void*>(&half) : &bits,
+                size_);
   }
 
   bool is_poison(std::int64_t index) const {
     const unsigned char* p = at(index);
-    return std::all_of(
-        p, p + size_, [](unsigned char byte) { return byte == kPoison; });
+    return std::all_of(p, p + size_,
+                       [](unsigned char byte) { return byte == kPoison; });
   }
 
   static constexpr std::int64_t kGuard = 69;
@@ -137,12 +133,12 @@ struct Operands {
   }
 
   std::int64_t m, n, k;
-  std::vector<float> a;      // [m][k]
-  std::vector<float> b;      // [n][k]
-  std::vector<float> before; // [n][m]
+  std::vector<float> a;       // [m][k]
+  std::vector<float> b;       // [n][k]
+  std::vector<float> before;  // [n][m]
   std::vector<float> bias;
-  std::vector<double> product;   // [n][m]
-  std::vector<double> magnitude; // of the terms that were added up
+  std::vector<double> product;    // [n][m]
+  std::vector<double> magnitude;  // of the terms that were added up
 };
 
 double activate(Activation activation, double x) {
@@ -155,9 +151,8 @@ double activate(Activation activation, double x) {
     return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
   case Activation::kGeluTanh:
     return 0.5 * x *
-           (1 +
-            std::tanh(
-                std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+           (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) *
+                          (x + 0.044715 * x * x * x)));
   }
   return x;
 }
@@ -166,7 +161,7 @@ struct Case {
   GemmProblem problem;
   double alpha = 1;
   double beta = 0;
-  std::int64_t pad = 0; // of leading dimensions
+  std::int64_t pad = 0;  // of leading dimensions
 };
 
 Case make_case(DType dtype, const Operands& operands) {
@@ -183,11 +178,9 @@ Case make_case(DType dtype, const Operands& operands) {
 /// The nth variation of everything that is not shape or layout.
 void vary(Case& test, unsigned n) {
   GemmProblem& p = test.problem;
-  constexpr Activation kActivations[] = {
-      Activation::kNone,
-      Activation::kRelu,
-      Activation::kGelu,
-      Activation::kGeluTanh};
+  constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu,
+                                         Activation::kGelu,
+                                         Activation::kGeluTanh};
   p.activation = kActivations[n % 4];
   p.alpha = n % 3 == 0 ? ScalarClass::kAny : ScalarClass::kOne;
   test.alpha = n % 3 == 0 ? -0.625 : 1;
@@ -200,8 +193,8 @@ void vary(Case& test, unsigned n) {
 }
 
 /// Lays the operands out, runs one config and compares every element and gap.
-void run_and_compare(
-    Case test, const Operands& operands, const Config& config) {
+void run_and_compare(Case test, const Operands& operands,
+                     const Config& config) {
   GemmProblem& p = test.problem;
   const std::int64_t m = p.m;
   p.lda = (p.transpose_a ? p.k : m) + test.pad;
@@ -213,14 +206,12 @@ void run_and_compare(
   Array bias(p.has_bias() ? p.bias_dtype : DType::kFloat32, m);
   for (std::int64_t l = 0; l < p.k; ++l) {
     for (std::int64_t i = 0; i < m; ++i) {
-      a.set(
-          p.transpose_a ? i * p.lda + l : l * p.lda + i,
-          operands.a[i * p.k + l]);
+      a.set(p.transpose_a ? i * p.lda + l : l * p.lda + i,
+            operands.a[i * p.k + l]);
     }
     for (std::int64_t j = 0; j < p.n; ++j) {
-      b.set(
-          p.transpose_b ? l * p.ldb + j : j * p.ldb + l,
-          operands.b[j * p.k + l]);
+      b.set(p.transpose_b ? l * p.ldb + j : j * p.ldb + l,
+            operands.b[j * p.k + l]);
     }
   }
   for (std::int64_t i = 0; i < m; ++i) {
@@ -314,15 +305,15 @@ TEST_P(GemmCpuSkinnyShapesTest, AgreesWithDoublePrecision) {
     for (std::int64_t n = 1; n <= 16; ++n) {
       for (const std::int64_t k : {1, 2, 15, 16, 17, 31, 64, 1000}) {
         if (m == 1000 && k == 1000 && n % 5 != 1) {
-          continue; // most of the time and nothing new
+          continue;  // most of the time and nothing new
         }
         const Operands operands(GetParam(), m, n, k);
         for_each_isa([&] {
           for_each_layout(make_case(GetParam(), operands), [&](Case test) {
             vary(test, variation);
             const auto configs = kernel_.configs(to_key(test.problem));
-            run_and_compare(
-                test, operands, configs[variation % configs.size()]);
+            run_and_compare(test, operands,
+                            configs[variation % configs.size()]);
             ++variation;
           });
         });
@@ -375,7 +366,7 @@ TEST_P(GemmCpuSkinnyShapesTest, PropagatesNanAndInfinity) {
   for (const std::int64_t k : {1, 33, 70}) {
     Operands operands(GetParam(), 37, 5, k);
     for (float& x : operands.b) {
-      x = round_to(GetParam(), std::fabs(x) + 1); // infinity * 0 is NaN
+      x = round_to(GetParam(), std::fabs(x) + 1);  // infinity * 0 is NaN
     }
     operands.a[3 * k] = kNan;
     operands.a[5 * k + k - 1] = kInfinity;
@@ -410,8 +401,8 @@ TEST_P(GemmCpuSkinnyShapesTest, ActivationsAreExactInTheTails) {
          {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh}) {
       Case test = make_case(GetParam(), operands);
       test.problem.activation = activation;
-      run_and_compare(
-          test, operands, kernel_.configs(to_key(test.problem)).front());
+      run_and_compare(test, operands,
+                      kernel_.configs(to_key(test.problem)).front());
     }
   });
 }
@@ -428,8 +419,8 @@ TEST_P(GemmCpuSkinnyShapesTest, AlphaZeroIgnoresTheOperands) {
       Operands expected = operands;
       std::fill(expected.product.begin(), expected.product.end(), 0);
       std::fill(expected.magnitude.begin(), expected.magnitude.end(), 0);
-      run_and_compare(
-          test, expected, kernel_.configs(to_key(test.problem)).front());
+      run_and_compare(test, expected,
+                      kernel_.configs(to_key(test.problem)).front());
     });
   });
 }
@@ -458,13 +449,12 @@ TEST_P(GemmCpuSkinnyShapesTest, RunsOnManyThreadsAtOnce) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Types,
-    GemmCpuSkinnyShapesTest,
-    testing::Values(DType::kFloat32, DType::kBFloat16),
-    [](const auto& info) {
-      return info.param == DType::kFloat32 ? "Float32" : "BFloat16";
-    });
+INSTANTIATE_TEST_SUITE_P(Types, GemmCpuSkinnyShapesTest,
+                         testing::Values(DType::kFloat32, DType::kBFloat16),
+                         [](const auto& info) {
+                           return info.param == DType::kFloat32 ? "Float32"
+                                                                : "BFloat16";
+                         });
 
 TEST_F(GemmCpuSkinnyTest, SaysWhatItDoesNotSupport) {
   const Operands operands(DType::kFloat32, 8, 4, 8);
@@ -522,11 +512,8 @@ TEST_F(GemmCpuSkinnyTest, AcceptsItsConfigsAndNoOthers) {
   const auto key = to_key(problem);
   EXPECT_FALSE(kernel_.heuristic(key).has_value());
   for (const std::string_view text :
-       {"",
-        "_rows_3_prefetch_0_threads_1",
-        "_rows_4_prefetch_2_threads_1",
-        "_rows_4_prefetch_0_threads_100",
-        "_rows_4_prefetch_0_threads_0",
+       {"", "_rows_3_prefetch_0_threads_1", "_rows_4_prefetch_2_threads_1",
+        "_rows_4_prefetch_0_threads_100", "_rows_4_prefetch_0_threads_0",
         "_vectors_4_prefetch_0_threads_1",
         "_rows_4_prefetch_0_threads_1_more_1"}) {
     const auto config = Config::from_text(text);
@@ -548,5 +535,5 @@ TEST(Isa, HasALimitAndAName) {
   EXPECT_EQ(cpu::to_text(Isa::kAvx512Bf16), "avx512_bf16");
 }
 
-} // namespace
-} // namespace tunedops
+}  // namespace
+}  // namespace tunedops

@@ -28,7 +28,7 @@ Isa detect() {
 
 std::atomic<Isa> limit_of_isa{Isa::kAvx512Bf16};
 
-} // namespace
+}  // namespace
 
 Isa detected_isa() {
   static const Isa isa = detect();
@@ -40,8 +40,8 @@ Isa usable_isa() {
 }
 
 void set_isa_limit(std::optional<Isa> limit) {
-  limit_of_isa.store(
-      limit.value_or(Isa::kAvx512Bf16), std::memory_order_relaxed);
+  limit_of_isa.store(limit.value_or(Isa::kAvx512Bf16),
+                     std::memory_order_relaxed);
 }
 
 std::string_view to_text(Isa isa) {
@@ -58,4 +58,4 @@ std::string_view to_text(Isa isa) {
   return "portable";
 }
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

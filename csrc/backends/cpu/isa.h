@@ -12,9 +12,9 @@
 namespace tunedops::cpu {
 
 enum class Isa : std::uint8_t {
-  kPortable, // what the compiler assumes of any CPU of the architecture
-  kAvx2,     // with FMA and F16C
-  kAvx512,   // F, BW, VL, DQ
+  kPortable,  // what the compiler assumes of any CPU of the architecture
+  kAvx2,      // with FMA and F16C
+  kAvx512,    // F, BW, VL, DQ
   kAvx512Bf16,
 };
 
@@ -29,4 +29,4 @@ void set_isa_limit(std::optional<Isa> limit);
 /// `portable`, `avx2`, `avx512`, `avx512_bf16`.
 std::string_view to_text(Isa isa);
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

@@ -105,8 +105,8 @@ Config to_config(const GemmProblem& problem, const Parameters& parameters) {
 }
 
 /// Nothing if the config is not one that this kernel writes.
-std::optional<Parameters>
-from_config(const GemmProblem& problem, const Config& config) {
+std::optional<Parameters> from_config(const GemmProblem& problem,
+                                      const Config& config) {
   for (const int block : blocks(problem)) {
     for (const bool prefetch : {false, true}) {
       for (const int threads : thread_counts(problem)) {
@@ -168,12 +168,10 @@ class SkinnyPlan final : public Plan {
         problem_.transpose_a ? loops_.dot : loops_.broadcast;
     const std::int64_t m = problem_.m;
     const std::int64_t rows = rows_of_piece(problem_);
-    parallel_for(
-        (m + rows - 1) / rows,
-        threads_,
-        [&](std::int64_t begin, std::int64_t end) {
-          function(product, begin * rows, std::min(end * rows, m));
-        });
+    parallel_for((m + rows - 1) / rows, threads_,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   function(product, begin * rows, std::min(end * rows, m));
+                 });
     return Status::ok();
   }
 
@@ -184,7 +182,7 @@ class SkinnyPlan final : public Plan {
   SkinnyProduct product_;
 };
 
-} // namespace
+}  // namespace
 
 Status GemmCpuSkinny::do_supports(const GemmProblem& problem) const {
   if (problem.batched || problem.batch != 1) {
@@ -261,11 +259,11 @@ Status GemmCpuSkinny::check(const ProblemKey& key, const Config& config) const {
              : Status::unsupported("is not a config of this kernel");
 }
 
-std::unique_ptr<Plan> GemmCpuSkinny::do_prepare(
-    const GemmProblem& problem, const Config& config) const {
+std::unique_ptr<Plan> GemmCpuSkinny::do_prepare(const GemmProblem& problem,
+                                                const Config& config) const {
   const auto parameters = from_config(problem, config);
   return parameters ? std::make_unique<SkinnyPlan>(problem, *parameters)
                     : nullptr;
 }
 
-} // namespace tunedops
+}  // namespace tunedops

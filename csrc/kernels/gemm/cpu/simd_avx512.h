@@ -14,12 +14,20 @@ struct SimdAvx512 {
   using Vector = __m512;
   using Integers = std::uint32_t __attribute__((vector_size(64)));
   static constexpr int kWidth = 16;
-  static constexpr int kAccumulators = 24; // of 32 registers
+  static constexpr int kRegisters = 32;
+  static constexpr int kAccumulators = 24;
 
   static Vector broadcast(float x) { return _mm512_set1_ps(x); }
 
   static Vector multiply_add(Vector a, Vector b, Vector c) {
     return _mm512_fmadd_ps(a, b, c);
+  }
+
+  /// Keeps x in a register. The compiler would rather read it from memory again
+  /// for each use, and the processor reads no more than it multiplies.
+  template <class X>
+  static void keep(X& x) {
+    asm("" : "+v"(x));
   }
 
   static Vector load(const float* p) { return _mm512_loadu_ps(p); }
@@ -53,18 +61,16 @@ struct SimdAvx512 {
 
   /// The sums of four vectors. Each is summed in the same order.
   static void sum_four(const Vector* v, float* to) {
-    const Vector low = _mm512_add_ps(
-        _mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
-    const Vector high = _mm512_add_ps(
-        _mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
-    const Vector quarters = _mm512_add_ps(
-        _mm512_shuffle_ps(low, high, 0x44), _mm512_shuffle_ps(low, high, 0xee));
-    const __m256 halves = _mm256_add_ps(
-        _mm512_castps512_ps256(quarters), _mm512_extractf32x8_ps(quarters, 1));
-    _mm_storeu_ps(
-        to,
-        _mm_add_ps(
-            _mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1)));
+    const Vector low = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]),
+                                     _mm512_unpackhi_ps(v[0], v[1]));
+    const Vector high = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]),
+                                      _mm512_unpackhi_ps(v[2], v[3]));
+    const Vector quarters = _mm512_add_ps(_mm512_shuffle_ps(low, high, 0x44),
+                                          _mm512_shuffle_ps(low, high, 0xee));
+    const __m256 halves = _mm256_add_ps(_mm512_castps512_ps256(quarters),
+                                        _mm512_extractf32x8_ps(quarters, 1));
+    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(halves),
+                                 _mm256_extractf128_ps(halves, 1)));
   }
 
   static __mmask16 first(int count) {
@@ -82,8 +88,8 @@ struct SimdAvx512 {
     const __m512i upper = _mm512_srli_epi32(bits, 16);
     const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
     const __m512i rounded = _mm512_srli_epi32(
-        _mm512_add_epi32(
-            _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd),
+        _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)),
+                         odd),
         16);
     const __m512i quiet = _mm512_or_si512(upper, _mm512_set1_epi32(0x40));
     const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
@@ -91,5 +97,5 @@ struct SimdAvx512 {
   }
 };
 
-} // namespace
-} // namespace tunedops::cpu
+}  // namespace
+}  // namespace tunedops::cpu

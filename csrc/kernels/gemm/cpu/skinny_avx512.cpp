@@ -18,4 +18,4 @@ constinit const SkinnyLoops kSkinnyBfloat16Avx512 = {
     .widened_b = true,
 };
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

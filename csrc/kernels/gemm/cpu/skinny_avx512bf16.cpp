@@ -30,8 +30,8 @@ struct Bfloat16Dot {
   }
 
   static Vector multiply_add(__m512i a, __m512i b, Vector sum) {
-    return _mm512_dpbf16_ps(
-        sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a),
+                            reinterpret_cast<__m512bh>(b));
   }
 };
 
@@ -66,23 +66,23 @@ struct Bfloat16Broadcast {
   }
 
   static Vector multiply_add(Vector a, Vector b, Vector sum) {
-    return _mm512_dpbf16_ps(
-        sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a),
+                            reinterpret_cast<__m512bh>(b));
   }
 
   static void reorder(Vector* x) {
     const Vector low = x[0];
     const Vector high = x[1];
-    const __m512i first = _mm512_setr_epi32(
-        0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-    const __m512i second = _mm512_setr_epi32(
-        8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6,
+                                            7, 20, 21, 22, 23);
+    const __m512i second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12,
+                                             13, 14, 15, 28, 29, 30, 31);
     x[0] = _mm512_permutex2var_ps(low, first, high);
     x[1] = _mm512_permutex2var_ps(low, second, high);
   }
 };
 
-} // namespace
+}  // namespace
 
 constinit const SkinnyLoops kSkinnyBfloat16Avx512Bf16 = {
     .dot = skinny_dot<Bfloat16Dot>,
@@ -90,4 +90,4 @@ constinit const SkinnyLoops kSkinnyBfloat16Avx512Bf16 = {
     .widened_b = false,
 };
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

@@ -54,57 +54,59 @@ struct WidenedBroadcast {
 template <bool kValue>
 struct Truth {};
 
-template <class Step>
-struct BroadcastTile {
-  const typename Step::A* a;
+/// A few values of k, of which a panel of rows is summed up.
+struct BroadcastChunk {
   std::int64_t lda;
-  const typename Step::B* b;
   std::int64_t ldb;
   std::int64_t depth;
-  int rows;    // of a partial tile
-  float* sums; // [kColumns][stride]
-  std::int64_t stride;
-  bool first; // of its chunks: sums hold nothing yet
+  std::int64_t stride;  // of the panel's columns
+  bool first;           // sums hold nothing yet
   bool last;
-  // The prefetch covers groups [ahead_from, ahead_to).
-  int ahead_from;
-  int ahead_to;
 };
 
-/// kGroups times kRows rows; a partial tile has fewer, and one group.
+/// Adds to kColumns columns of the panel, in kGroups times kRows rows (a
+/// partial tile has one group, of `rows` rows), and prefetches `ahead_groups`
+/// groups. Why it is not inlined, and has these parameters, says dot_tile.
 template <class Step, int kGroups, int kColumns, bool kPartial>
-__attribute__((noinline)) void broadcast_tile(const BroadcastTile<Step>& tile) {
+__attribute__((noinline)) void
+broadcast_tile(const BroadcastChunk& chunk, const typename Step::A* a,
+               const typename Step::B* b, float* to,
+               const typename Step::A* ahead, int ahead_groups, int rows) {
   using Simd = typename Step::Simd;
   using Vector = typename Simd::Vector;
   constexpr int kVectors = kGroups * Step::kVectors;
-  constexpr int kLookahead = 512 / sizeof(typename Step::A);
-  const std::int64_t lda = tile.lda;
-  const std::int64_t ldb = tile.ldb;
-  Vector sums[kColumns][kVectors];
+  const std::int64_t lda = chunk.lda;
+  const std::int64_t ldb = chunk.ldb;
+  const std::int64_t depth = chunk.depth;
+  const std::int64_t stride = chunk.stride;
+  Vector sums[kColumns][kVectors] = {};
+  if (!chunk.first) {
 #pragma GCC unroll 16
-  for (int j = 0; j < kColumns; ++j) {
+    for (int j = 0; j < kColumns; ++j) {
 #pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
-      sums[j][v] =
-          tile.first
-              ? Vector{}
-              : Simd::load(tile.sums + j * tile.stride + v * Simd::kWidth);
+      for (int v = 0; v < kVectors; ++v) {
+        sums[j][v] = Simd::load(to + j * stride + v * Simd::kWidth);
+      }
     }
   }
   const auto step = [&]<bool kLast>(
                         std::int64_t i,
                         Truth<kLast>) __attribute__((always_inline)) {
-    const auto* const a = tile.a + i * lda;
-    const auto* const b = tile.b + i;
     Vector weights[kVectors];
 #pragma GCC unroll 16
     for (int g = 0; g < kGroups; ++g) {
-      Step::template load<kPartial, kLast>(
-          a + g * Step::kRows, lda, tile.rows, weights + g * Step::kVectors);
+      Step::template load<kPartial, kLast>(a + i * lda + g * Step::kRows, lda,
+                                           rows, weights + g * Step::kVectors);
+    }
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      if constexpr (kColumns > 1) {
+        Simd::keep(weights[v]);
+      }
     }
 #pragma GCC unroll 16
     for (int j = 0; j < kColumns; ++j) {
-      const Vector value = Step::template load_b<kLast>(b + j * ldb);
+      const Vector value = Step::template load_b<kLast>(b + j * ldb + i);
 #pragma GCC unroll 16
       for (int v = 0; v < kVectors; ++v) {
         sums[j][v] = Step::multiply_add(weights[v], value, sums[j][v]);
@@ -112,27 +114,26 @@ __attribute__((noinline)) void broadcast_tile(const BroadcastTile<Step>& tile) {
     }
   };
   std::int64_t i = 0;
-  if (tile.ahead_from < tile.ahead_to) {
-    for (; i + Step::kDepth <= tile.depth; i += Step::kDepth) {
-      for (int g = tile.ahead_from; g < tile.ahead_to; ++g) {
+  if (ahead_groups > 0) {
+    for (; i + Step::kDepth <= depth; i += Step::kDepth) {
+      for (int g = 0; g < ahead_groups; ++g) {
         for (int d = 0; d < Step::kDepth; ++d) {
-          __builtin_prefetch(
-              tile.a + (i + d) * lda + g * Step::kRows + kLookahead);
+          __builtin_prefetch(ahead + (i + d) * lda + g * Step::kRows);
         }
       }
       step(i, Truth<false>{});
     }
   } else {
-    for (; i + Step::kDepth <= tile.depth; i += Step::kDepth) {
+    for (; i + Step::kDepth <= depth; i += Step::kDepth) {
       step(i, Truth<false>{});
     }
   }
-  if (Step::kDepth > 1 && i < tile.depth) {
+  if (Step::kDepth > 1 && i < depth) {
     step(i, Truth<true>{});
   }
 #pragma GCC unroll 16
   for (int j = 0; j < kColumns; ++j) {
-    if (tile.last) {
+    if (chunk.last) {
 #pragma GCC unroll 16
       for (int g = 0; g < kGroups; ++g) {
         Step::reorder(sums[j] + g * Step::kVectors);
@@ -140,87 +141,75 @@ __attribute__((noinline)) void broadcast_tile(const BroadcastTile<Step>& tile) {
     }
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
-      Simd::store(tile.sums + j * tile.stride + v * Simd::kWidth, sums[j][v]);
+      Simd::store(to + j * stride + v * Simd::kWidth, sums[j][v]);
     }
   }
 }
 
-template <class Step, int kGroups, int kColumns, bool kPartial>
-void broadcast_tile_of(int columns, const BroadcastTile<Step>& tile) {
+template <class Step, int kGroups, int kColumns, bool kPartial, class... Args>
+void broadcast_tile_of(int columns, const Args&... args) {
   if constexpr (kColumns > 1) {
     if (columns < kColumns) {
-      return broadcast_tile_of<Step, kGroups, kColumns - 1, kPartial>(
-          columns, tile);
+      return broadcast_tile_of<Step, kGroups, kColumns - 1, kPartial>(columns,
+                                                                      args...);
     }
   }
-  broadcast_tile<Step, kGroups, kColumns, kPartial>(tile);
+  broadcast_tile<Step, kGroups, kColumns, kPartial>(args...);
 }
 
-/// Adds the products with the tile's values of k to one strip, all columns.
+/// Adds the chunk's products to one strip, all columns.
 template <class Step, int kGroups, bool kPartial = false>
-void broadcast_strip(const SkinnyProduct& product, BroadcastTile<Step> tile) {
+void broadcast_strip(const SkinnyProduct& product, const BroadcastChunk& chunk,
+                     const typename Step::A* a, const typename Step::B* b,
+                     float* sums, int rows = 0) {
   constexpr int kFit = Step::Simd::kAccumulators / (kGroups * Step::kVectors);
   constexpr int kMaxColumns = kFit < 8 ? kFit : 8;
+  constexpr int kLookahead = 512 / sizeof(typename Step::A);
   const int n = product.n;
   const int groups = (n + kMaxColumns - 1) / kMaxColumns;
   for (int group = 0; group < groups; ++group) {
-    const int columns = n / groups + (group < n % groups ? 1 : 0);
-    if (product.prefetch) {
-      tile.ahead_from = kGroups * group / groups;
-      tile.ahead_to = kGroups * (group + 1) / groups;
-    }
-    broadcast_tile_of<Step, kGroups, kMaxColumns, kPartial>(columns, tile);
-    tile.b += columns * tile.ldb;
-    tile.sums += columns * tile.stride;
+    const int width = n / groups + (group < n % groups ? 1 : 0);
+    const int from = kGroups * group / groups;
+    const int to = kGroups * (group + 1) / groups;
+    broadcast_tile_of<Step, kGroups, kMaxColumns, kPartial>(
+        width, chunk, a, b, sums, a + from * Step::kRows + kLookahead,
+        product.prefetch ? to - from : 0, rows);
+    b += width * chunk.ldb;
+    sums += width * chunk.stride;
   }
 }
 
 /// One panel, a few values of k at a time.
 template <class Step, int kGroups>
-void broadcast_panel(
-    const SkinnyProduct& product,
-    std::int64_t row,
-    std::int64_t rows,
-    float* sums,
-    std::int64_t stride) {
+void broadcast_panel(const SkinnyProduct& product, std::int64_t row,
+                     std::int64_t rows, float* sums, std::int64_t stride) {
   constexpr int kChunk = 16;
-  BroadcastTile<Step> tile{};
-  tile.lda = product.lda;
-  tile.ldb = product.ldb;
-  tile.stride = stride;
   for (std::int64_t start = 0; start < product.k; start += kChunk) {
     const std::int64_t rest = product.k - start;
-    tile.depth = rest < kChunk ? rest : kChunk;
-    tile.first = start == 0;
-    tile.last = rest <= kChunk;
-    tile.a = static_cast<const typename Step::A*>(product.a) +
-             start * product.lda + row;
-    tile.b = static_cast<const typename Step::B*>(product.b) + start;
-    tile.sums = sums;
-    std::int64_t left = rows;
-    const auto advance = [&](int done) {
-      tile.a += done;
-      tile.sums += done;
-      left -= done;
-    };
-    while (left >= kGroups * Step::kRows) {
-      broadcast_strip<Step, kGroups>(product, tile);
-      advance(kGroups * Step::kRows);
+    const BroadcastChunk chunk{
+        product.lda, product.ldb, rest < kChunk ? rest : kChunk,
+        stride,      start == 0,  rest <= kChunk};
+    const auto* const a = static_cast<const typename Step::A*>(product.a) +
+                          start * product.lda + row;
+    const auto* const b =
+        static_cast<const typename Step::B*>(product.b) + start;
+    std::int64_t i = 0;
+    for (; i + kGroups * Step::kRows <= rows; i += kGroups * Step::kRows) {
+      broadcast_strip<Step, kGroups>(product, chunk, a + i, b, sums + i);
     }
-    while (left >= Step::kRows) {
-      broadcast_strip<Step, 1>(product, tile);
-      advance(Step::kRows);
+    for (; i + Step::kRows <= rows; i += Step::kRows) {
+      broadcast_strip<Step, 1>(product, chunk, a + i, b, sums + i);
     }
-    if (left > 0) {
-      tile.rows = static_cast<int>(left);
-      broadcast_strip<Step, 1, true>(product, tile);
+    if (i < rows) {
+      broadcast_strip<Step, 1, true>(product, chunk, a + i, b, sums + i,
+                                     static_cast<int>(rows - i));
     }
   }
 }
 
 template <class Step>
-void skinny_broadcast(
-    const SkinnyProduct& product, std::int64_t begin, std::int64_t end) {
+void skinny_broadcast(const SkinnyProduct& product, std::int64_t begin,
+                      std::int64_t end) {
   // 128 KiB of the stack, shared by all columns.
   constexpr int kPanelFloats = 32 * 1024;
   constexpr std::int64_t kMaxPanelRows = 4096;
@@ -230,19 +219,19 @@ void skinny_broadcast(
   for (std::int64_t row = begin; row < end; row += stride) {
     const std::int64_t rows = end - row < stride ? end - row : stride;
     if (product.block == 8) {
-      broadcast_panel<Step, 8 / Step::kVectors>(
-          product, row, rows, sums, stride);
+      broadcast_panel<Step, 8 / Step::kVectors>(product, row, rows, sums,
+                                                stride);
     } else if (product.block == 4) {
-      broadcast_panel<Step, 4 / Step::kVectors>(
-          product, row, rows, sums, stride);
+      broadcast_panel<Step, 4 / Step::kVectors>(product, row, rows, sums,
+                                                stride);
     } else {
-      broadcast_panel<Step, 2 / Step::kVectors>(
-          product, row, rows, sums, stride);
+      broadcast_panel<Step, 2 / Step::kVectors>(product, row, rows, sums,
+                                                stride);
     }
-    finish_panel<typename Step::Simd, typename Step::A>(
-        product, sums, stride, row, rows);
+    finish_panel<typename Step::Simd, typename Step::A>(product, sums, stride,
+                                                        row, rows);
   }
 }
 
-} // namespace
-} // namespace tunedops::cpu
+}  // namespace
+}  // namespace tunedops::cpu

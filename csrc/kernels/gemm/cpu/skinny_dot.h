@@ -49,142 +49,136 @@ struct WidenedDot {
   }
 };
 
-template <class Step>
-struct DotTile {
-  const typename Step::A* a;
+/// A piece of k, over which a tile sums up.
+struct DotChunk {
   std::int64_t lda;
-  const typename Step::B* b;
   std::int64_t ldb;
   std::int64_t depth;
-  typename Step::Simd::Vector* sums; // [kColumns][kRows]
-  bool first;                        // of its chunks: sums hold nothing yet
-  // Rows [ahead_from, ahead_to) are prefetched from `ahead`.
-  const typename Step::A* ahead;
-  int ahead_from;
-  int ahead_to;
+  bool first;  // sums hold nothing yet
 };
 
-/// Not inlined: among its callers' variables the pointers would not all get
-/// registers.
+/// Adds to sums[kColumns][kRows], and prefetches `ahead_rows` rows from
+/// `ahead`. Not inlined: among its callers' variables not all pointers would
+/// get registers. What changes from call to call is passed in registers: a
+/// struct would be copied in wider pieces than it was written, and such a load
+/// waits until all earlier reads of weights are done.
 template <class Step, int kRows, int kColumns>
-__attribute__((noinline)) void dot_tile(const DotTile<Step>& tile) {
-  using Vector = typename Step::Simd::Vector;
-  const auto* const a = tile.a;
-  const auto* const b = tile.b;
-  const std::int64_t lda = tile.lda;
-  const std::int64_t ldb = tile.ldb;
-  Vector sums[kColumns][kRows];
+__attribute__((noinline)) void
+dot_tile(const DotChunk& chunk, const typename Step::A* a,
+         const typename Step::B* b, typename Step::Simd::Vector* to,
+         const typename Step::A* ahead, int ahead_rows) {
+  const std::int64_t lda = chunk.lda;
+  const std::int64_t ldb = chunk.ldb;
+  const std::int64_t depth = chunk.depth;
+  typename Step::Simd::Vector sums[kColumns][kRows] = {};
+  if (!chunk.first) {
 #pragma GCC unroll 16
-  for (int j = 0; j < kColumns; ++j) {
+    for (int j = 0; j < kColumns; ++j) {
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-      sums[j][r] = tile.first ? Vector{} : tile.sums[j * kRows + r];
+      for (int r = 0; r < kRows; ++r) {
+        sums[j][r] = to[j * kRows + r];
+      }
     }
   }
-  const auto step =
-      [&](std::int64_t i, auto load, auto load_b)
-          __attribute__((always_inline)) {
-            decltype(load(a)) weights[kRows];
+  const auto step = [&](std::int64_t i, auto load,
+                        auto load_b) __attribute__((always_inline)) {
+    decltype(load(a)) weights[kRows];
 #pragma GCC unroll 16
-            for (int r = 0; r < kRows; ++r) {
-              weights[r] = load(a + r * lda + i);
-            }
+    for (int r = 0; r < kRows; ++r) {
+      weights[r] = load(a + r * lda + i);
+      if constexpr (kColumns > 1) {
+        if (kRows * kColumns + r + 2 <= Step::Simd::kRegisters) {
+          Step::Simd::keep(weights[r]);
+        }
+      }
+    }
 #pragma GCC unroll 16
-            for (int j = 0; j < kColumns; ++j) {
-              const auto column = load_b(b + j * ldb + i);
+    for (int j = 0; j < kColumns; ++j) {
+      const auto column = load_b(b + j * ldb + i);
 #pragma GCC unroll 16
-              for (int r = 0; r < kRows; ++r) {
-                sums[j][r] = Step::multiply_add(weights[r], column, sums[j][r]);
-              }
-            }
-          };
+      for (int r = 0; r < kRows; ++r) {
+        sums[j][r] = Step::multiply_add(weights[r], column, sums[j][r]);
+      }
+    }
+  };
   const auto whole_step = [&](std::int64_t i) __attribute__((always_inline)) {
     step(
-        i,
-        [](const auto* p) { return Step::load(p); },
+        i, [](const auto* p) { return Step::load(p); },
         [](const auto* p) { return Step::load_b(p); });
   };
   std::int64_t i = 0;
-  if (tile.ahead_from < tile.ahead_to) {
-    for (; i + Step::kDepth <= tile.depth; i += Step::kDepth) {
-      for (int r = tile.ahead_from; r < tile.ahead_to; ++r) {
-        __builtin_prefetch(tile.ahead + r * lda + i);
+  if (ahead_rows > 0) {
+    for (; i + Step::kDepth <= depth; i += Step::kDepth) {
+      for (int r = 0; r < ahead_rows; ++r) {
+        __builtin_prefetch(ahead + r * lda + i);
       }
       whole_step(i);
     }
   } else {
-    for (; i + Step::kDepth <= tile.depth; i += Step::kDepth) {
+    for (; i + Step::kDepth <= depth; i += Step::kDepth) {
       whole_step(i);
     }
   }
-  if (i < tile.depth) {
-    const int count = static_cast<int>(tile.depth - i);
+  if (i < depth) {
+    const int count = static_cast<int>(depth - i);
     step(
-        i,
-        [count](const auto* p) { return Step::load_partial(p, count); },
+        i, [count](const auto* p) { return Step::load_partial(p, count); },
         [count](const auto* p) { return Step::load_b_partial(p, count); });
   }
 #pragma GCC unroll 16
   for (int j = 0; j < kColumns; ++j) {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      tile.sums[j * kRows + r] = sums[j][r];
+      to[j * kRows + r] = sums[j][r];
     }
   }
 }
 
-template <class Step, int kRows, int kColumns>
-void dot_tile_of(int columns, const DotTile<Step>& tile) {
+template <class Step, int kRows, int kColumns, class... Args>
+void dot_tile_of(int columns, const Args&... args) {
   if constexpr (kColumns > 1) {
     if (columns < kColumns) {
-      return dot_tile_of<Step, kRows, kColumns - 1>(columns, tile);
+      return dot_tile_of<Step, kRows, kColumns - 1>(columns, args...);
     }
   }
-  dot_tile<Step, kRows, kColumns>(tile);
+  dot_tile<Step, kRows, kColumns>(args...);
 }
 
 /// kRows rows from `row` on, all columns; results to panel[n][stride].
 template <class Step, int kRows>
-void dot_block(
-    const SkinnyProduct& product,
-    std::int64_t row,
-    std::int64_t next_row,
-    float* panel,
-    int stride) {
+void dot_block(const SkinnyProduct& product, std::int64_t row,
+               std::int64_t next_row, float* panel, int stride) {
   using Simd = typename Step::Simd;
-  constexpr int kMaxColumns =
-      Simd::kAccumulators / kRows < 8 ? Simd::kAccumulators / kRows : 8;
+  constexpr int kFit = Simd::kAccumulators / kRows;
+  constexpr int kMaxColumns = kFit < 8 ? kFit : 8;
   constexpr int kChunk = 2048 / sizeof(typename Step::A);
   constexpr int kLookahead = 1024 / sizeof(typename Step::A);
   const int n = product.n;
   const int groups = (n + kMaxColumns - 1) / kMaxColumns;
-  const std::int64_t chunk = groups == 1 ? product.k : kChunk;
-  const auto* const a = static_cast<const typename Step::A*>(product.a);
-  const auto* const b = static_cast<const typename Step::B*>(product.b);
+  const std::int64_t size = groups == 1 ? product.k : kChunk;
+  const std::int64_t lda = product.lda;
+  const std::int64_t ldb = product.ldb;
+  const auto* const rows = static_cast<const typename Step::A*>(product.a);
+  const auto* const columns = static_cast<const typename Step::B*>(product.b);
 
   typename Simd::Vector sums[kRows * kMaxSkinnyColumns + 3];
-  DotTile<Step> tile{};
-  tile.lda = product.lda;
-  tile.ldb = product.ldb;
-  for (std::int64_t start = 0; start < product.k; start += chunk) {
+  for (std::int64_t start = 0; start < product.k; start += size) {
     const std::int64_t rest = product.k - start;
-    tile.a = a + row * product.lda + start;
-    tile.depth = rest < chunk ? rest : chunk;
-    tile.first = start == 0;
-    tile.ahead = groups == 1    ? tile.a + kLookahead
-                 : rest > chunk ? tile.a + chunk
-                                : a + next_row * product.lda;
+    const DotChunk chunk{lda, ldb, rest < size ? rest : size, start == 0};
+    const auto* const a = rows + row * lda + start;
+    const auto* const ahead = groups == 1   ? a + kLookahead
+                              : rest > size ? a + size
+                                            : rows + next_row * lda;
     int column = 0;
     for (int group = 0; group < groups; ++group) {
-      const int columns = n / groups + (group < n % groups ? 1 : 0);
-      tile.b = b + column * product.ldb + start;
-      tile.sums = sums + column * kRows;
-      if (product.prefetch) {
-        tile.ahead_from = kRows * group / groups;
-        tile.ahead_to = kRows * (group + 1) / groups;
-      }
-      dot_tile_of<Step, kRows, kMaxColumns>(columns, tile);
-      column += columns;
+      const int width = n / groups + (group < n % groups ? 1 : 0);
+      const int from = kRows * group / groups;
+      const int to = kRows * (group + 1) / groups;
+      dot_tile_of<Step, kRows, kMaxColumns>(
+          width, chunk, a, columns + column * ldb + start,
+          sums + column * kRows, ahead + from * lda,
+          product.prefetch ? to - from : 0);
+      column += width;
     }
   }
 
@@ -203,23 +197,19 @@ void dot_block(
 
 /// As many whole blocks as fit `rows`; returns the rows done.
 template <class Step, int kRows>
-int dot_blocks(
-    const SkinnyProduct& product,
-    std::int64_t row,
-    int rows,
-    float* panel,
-    int stride) {
+int dot_blocks(const SkinnyProduct& product, std::int64_t row, int rows,
+               float* panel, int stride) {
   int done = 0;
   for (; done + kRows <= rows; done += kRows) {
-    dot_block<Step, kRows>(
-        product, row + done, row + done + kRows, panel + done, stride);
+    dot_block<Step, kRows>(product, row + done, row + done + kRows,
+                           panel + done, stride);
   }
   return done;
 }
 
 template <class Step>
-void skinny_dot(
-    const SkinnyProduct& product, std::int64_t begin, std::int64_t end) {
+void skinny_dot(const SkinnyProduct& product, std::int64_t begin,
+                std::int64_t end) {
   constexpr int kPanelRows = 64;
   alignas(64) float panel[kMaxSkinnyColumns * kPanelRows];
   for (std::int64_t row = begin; row < end; row += kPanelRows) {
@@ -233,12 +223,12 @@ void skinny_dot(
     } else if (product.block == 2) {
       done = dot_blocks<Step, 2>(product, row, rows, panel, kPanelRows);
     }
-    dot_blocks<Step, 1>(
-        product, row + done, rows - done, panel + done, kPanelRows);
-    finish_panel<typename Step::Simd, typename Step::A>(
-        product, panel, kPanelRows, row, rows);
+    dot_blocks<Step, 1>(product, row + done, rows - done, panel + done,
+                        kPanelRows);
+    finish_panel<typename Step::Simd, typename Step::A>(product, panel,
+                                                        kPanelRows, row, rows);
   }
 }
 
-} // namespace
-} // namespace tunedops::cpu
+}  // namespace
+}  // namespace tunedops::cpu

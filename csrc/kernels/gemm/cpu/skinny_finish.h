@@ -50,20 +50,13 @@ typename Simd::Vector gelu(typename Simd::Vector x) {
   const Vector zero{};
   const Vector one = Simd::broadcast(1.0F);
   const Vector z =
-      (x < zero ? -x : x) * Simd::broadcast(0.707106781F); // |x| / sqrt(2)
+      (x < zero ? -x : x) * Simd::broadcast(0.707106781F);  // |x| / sqrt(2)
   // erfc(z) = exp(-z^2) * t * polynomial(t), t = 2 / (2 + z), where the
   // polynomial was fitted for least relative error (1.6e-7) over all z >= 0.
   const Vector t = Simd::broadcast(2.0F) / (Simd::broadcast(2.0F) + z);
   constexpr float kCoefficients[] = {
-      0.0643828036F,
-      0.0309055955F,
-      -0.198709535F,
-      0.0795694266F,
-      0.0582239773F,
-      0.180423136F,
-      0.246511233F,
-      0.282104271F,
-      0.282094746F};
+      0.0643828036F, 0.0309055955F, -0.198709535F, 0.0795694266F, 0.0582239773F,
+      0.180423136F,  0.246511233F,  0.282104271F,  0.282094746F};
   Vector sum = Simd::broadcast(-0.0255058128F);
   for (const float coefficient : kCoefficients) {
     sum = Simd::multiply_add(sum, t, Simd::broadcast(coefficient));
@@ -85,8 +78,8 @@ typename Simd::Vector gelu_tanh(typename Simd::Vector x) {
 }
 
 template <class Simd>
-typename Simd::Vector
-activate_vector(Activation activation, typename Simd::Vector x) {
+typename Simd::Vector activate_vector(Activation activation,
+                                      typename Simd::Vector x) {
   switch (activation) {
   case Activation::kNone:
     break;
@@ -108,12 +101,8 @@ typename Simd::Vector load_some(const Element* p, int count) {
 /// Writes `rows` rows of out from `row` on; sums are [n][stride], each column
 /// readable up to a whole vector.
 template <class Simd, class Element>
-void finish_panel(
-    const SkinnyProduct& product,
-    const float* sums,
-    std::int64_t stride,
-    std::int64_t row,
-    std::int64_t rows) {
+void finish_panel(const SkinnyProduct& product, const float* sums,
+                  std::int64_t stride, std::int64_t row, std::int64_t rows) {
   using Vector = typename Simd::Vector;
   const Vector alpha = Simd::broadcast(product.alpha);
   const Vector beta = Simd::broadcast(product.beta);
@@ -147,5 +136,5 @@ void finish_panel(
   }
 }
 
-} // namespace
-} // namespace tunedops::cpu
+}  // namespace
+}  // namespace tunedops::cpu

@@ -30,13 +30,9 @@ void* scratch(std::size_t bytes) {
   return buffer.get();
 }
 
-float convert(float x, float) {
-  return x;
-}
+float convert(float x, float) { return x; }
 
-std::uint16_t convert(std::uint16_t x, std::uint16_t) {
-  return x;
-}
+std::uint16_t convert(std::uint16_t x, std::uint16_t) { return x; }
 
 float convert(std::uint16_t x, float) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
@@ -63,17 +59,16 @@ PackedColumns pack(const GemmProblem& problem, const void* b, int threads) {
   const std::int64_t pieces = (problem.k * problem.n + kPiece - 1) / kPiece;
   const std::int64_t per_piece = (problem.k + pieces - 1) / pieces;
   parallel_for(pieces, threads, [&](std::int64_t begin, std::int64_t end) {
-    copy(
-        std::min(begin * per_piece, problem.k),
-        std::min(end * per_piece, problem.k));
+    copy(std::min(begin * per_piece, problem.k),
+         std::min(end * per_piece, problem.k));
   });
   return {to, ld};
 }
 
-} // namespace
+}  // namespace
 
-PackedColumns pack_columns(
-    const GemmProblem& problem, const void* b, bool widen, int threads) {
+PackedColumns pack_columns(const GemmProblem& problem, const void* b,
+                           bool widen, int threads) {
   const bool is_float = problem.b_dtype == DType::kFloat32;
   if (!is_float && widen) {
     return pack<float, std::uint16_t>(problem, b, threads);
@@ -85,4 +80,4 @@ PackedColumns pack_columns(
                   : pack<std::uint16_t, std::uint16_t>(problem, b, threads);
 }
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

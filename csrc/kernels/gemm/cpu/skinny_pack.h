@@ -17,7 +17,7 @@ struct PackedColumns {
 
 /// The columns of op(b), which are valid until the calling thread calls this
 /// again. Other threads may read them.
-PackedColumns pack_columns(
-    const GemmProblem& problem, const void* b, bool widen, int threads);
+PackedColumns pack_columns(const GemmProblem& problem, const void* b,
+                           bool widen, int threads);
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

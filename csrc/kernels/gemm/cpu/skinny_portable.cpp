@@ -15,11 +15,14 @@ struct SimdPortable {
 
   using Halves = std::uint16_t __attribute__((vector_size(8)));
   static constexpr int kWidth = 4;
-  static constexpr int kAccumulators = 12; // SSE2 has 16 registers
+  static constexpr int kRegisters = 16;  // SSE2's
+  static constexpr int kAccumulators = 12;
 
   static Vector broadcast(float x) { return Vector{x, x, x, x}; }
 
   static Vector multiply_add(Vector a, Vector b, Vector c) { return a * b + c; }
+
+  static void keep(Vector&) {}
 
   static Vector load(const float* p) {
     Vector x;
@@ -71,7 +74,7 @@ struct SimdPortable {
   }
 };
 
-} // namespace
+}  // namespace
 
 constinit const SkinnyLoops kSkinnyFloat32Portable = {
     .dot = skinny_dot<WidenedDot<SimdPortable, float>>,
@@ -86,4 +89,4 @@ constinit const SkinnyLoops kSkinnyBfloat16Portable = {
     .widened_b = true,
 };
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

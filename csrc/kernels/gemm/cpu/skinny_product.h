@@ -5,7 +5,7 @@
 // for any CPU and code for one: plain data and function pointers, nothing
 // inline that the linker could take from the wrong side.
 
-#include "kernels/gemm/gemm_problem.h" // for the enumerations only
+#include "kernels/gemm/gemm_problem.h"  // for the enumerations only
 
 #include <cstdint>
 
@@ -19,30 +19,30 @@ inline constexpr int kMaxSkinnyColumns = 16;
 struct SkinnyProduct {
   const void* a = nullptr;
   std::int64_t lda = 0;
-  const void* b = nullptr; // in the type that the loops want
+  const void* b = nullptr;  // in the type that the loops want
   std::int64_t ldb = 0;
   void* out = nullptr;
   std::int64_t ldc = 0;
-  const void* bias = nullptr; // null: none
-  bool bias_is_float = false; // else of a's type
+  const void* bias = nullptr;  // null: none
+  bool bias_is_float = false;  // else of a's type
   int n = 0;
   std::int64_t k = 0;
   float alpha = 1.0F;
   float beta = 0.0F;
   Activation activation = Activation::kNone;
-  int block = 1;         // accumulators along m: rows, or vectors of rows
-  bool prefetch = false; // ask for memory ahead of the hardware's guess
+  int block = 1;          // accumulators along m: rows, or vectors of rows
+  bool prefetch = false;  // ask for memory ahead of the hardware's guess
 };
 
 /// Computes rows [begin, end) of out.
-using SkinnyFunction = void (*)(
-    const SkinnyProduct& product, std::int64_t begin, std::int64_t end);
+using SkinnyFunction = void (*)(const SkinnyProduct& product,
+                                std::int64_t begin, std::int64_t end);
 
 /// The loops of one element type and instruction set.
 struct SkinnyLoops {
-  SkinnyFunction dot;       // a transposed: m runs of k elements
-  SkinnyFunction broadcast; // a as it is: k runs of m elements
-  bool widened_b;           // b is wanted as float
+  SkinnyFunction dot;        // a transposed: m runs of k elements
+  SkinnyFunction broadcast;  // a as it is: k runs of m elements
+  bool widened_b;            // b is wanted as float
 };
 
 extern const SkinnyLoops kSkinnyFloat32Portable;
@@ -53,4 +53,4 @@ extern const SkinnyLoops kSkinnyBfloat16Avx2;
 extern const SkinnyLoops kSkinnyBfloat16Avx512;
 extern const SkinnyLoops kSkinnyBfloat16Avx512Bf16;
 
-} // namespace tunedops::cpu
+}  // namespace tunedops::cpu

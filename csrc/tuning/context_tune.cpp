@@ -1,5 +1,5 @@
 // How the context tunes: which candidates race, under which limits, and what
-// becomes of the outcome. Used by products that miss and by explicit calls.
+// becomes of the outcome. For products that miss and for explicit calls.
 
 #include <algorithm>
 #include <stdexcept>
@@ -30,6 +30,24 @@ bool TuningContext::may_compete(const Kernel& kernel) const {
   const std::vector<std::string> names = settings_.kernels();
   return names.empty() || kernel.name() == kDefaultKernel ||
          std::find(names.begin(), names.end(), kernel.name()) != names.end();
+}
+
+// A misspelt name would silently leave the field to Default.
+void TuningContext::check_kernel_filter(Notices& notices) const {
+  for (const std::string& name : settings_.kernels()) {
+    bool known = false;
+    for (const auto& op : ops_) {
+      for (const auto& [type, device_backend] : backends_) {
+        for (const Kernel* kernel : kernels_.kernels(op->id(), type)) {
+          known = known || kernel->name() == name;
+        }
+      }
+    }
+    if (!known) {
+      notices.push_back("TUNEDOPS_KERNELS names '" + name +
+                        "', which no kernel here is called");
+    }
+  }
 }
 
 // Default first, then every supported config of every kernel. Not from the plan
@@ -65,11 +83,14 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem,
   const Backend& device_backend = backend(problem.header().device());
   std::vector<Candidate> racing;
   TunerLimits limits_now;
+  Notices notices;
   {
     const std::lock_guard lock(mutex_);
     limits_now = limits();
     racing = candidates(problem);
+    check_kernel_filter(notices);
   }
+  say(notices);
   TuneOutcome outcome;
   if (racing.empty()) {
     outcome.status =

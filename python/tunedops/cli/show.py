@@ -1,0 +1,60 @@
+"""``show``: a results file as a table."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tunedops.cli.errors import CliError
+from tunedops.cli.output import (
+    make_console,
+    microseconds,
+    ratio_of,
+    results_table,
+    say,
+    times,
+    visible,
+)
+from tunedops.cli.results_text import parse_results
+from tunedops.cli.text_file import read_text
+
+if TYPE_CHECKING:
+    from tunedops.cli.types import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser(
+        "show",
+        help="print a results file as a table",
+        description="Prints a results file as a table: the environment that it was "
+        "tuned in, then one product a row. The file may be another machine's.",
+    )
+    parser.add_argument("file", metavar="FILE", help="a results file")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the table on standard output and what was not understood on the other."""
+    path: str = arguments.file
+    found = parse_results(read_text(path))
+    if found.complaints and not found.rows and not found.validators:
+        number, complaint = found.complaints[0]
+        raise CliError(f"{path}:{number}: {complaint}; this is no results file")
+    console = make_console()
+    for key, value in found.validators:
+        console.print(f"{key}: {visible(value)}", soft_wrap=True)
+    table = results_table(["op", "params"], ["solution"])
+    for row in found.rows.values():
+        table.add_row(
+            visible(row.op),
+            visible(row.params),
+            microseconds(row.default_ms),
+            microseconds(row.time_ms),
+            times(ratio_of(row.default_ms, row.time_ms)),
+            visible(row.solution),
+        )
+    console.print(table)
+    for number, complaint in found.complaints:
+        say(f"{path}:{number}: {complaint}")
+    return 0

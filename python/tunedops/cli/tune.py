@@ -1,0 +1,275 @@
+"""``tune``: tunes the products of a file and keeps the winners."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+import tunedops
+from tunedops import _C
+from tunedops.cli.device import add_device_to, device_of
+from tunedops.cli.errors import CliError
+from tunedops.cli.output import (
+    make_console,
+    microseconds,
+    ratio_of,
+    results_table,
+    say,
+    times,
+    visible,
+)
+from tunedops.cli.problems import HEADER, Problem, read_problems
+
+if TYPE_CHECKING:
+    from tunedops.cli.types import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser(
+        "tune",
+        help="tune the products of a file",
+        description="Tunes each product of a file and writes the winners into a "
+        "results file, each as soon as it is known. Products that have a result there "
+        "are shown and not tuned again. The limits of tuning are environment variables; "
+        "`doctor` lists them.",
+    )
+    parser.add_argument(
+        "workloads",
+        metavar="WORKLOADS",
+        help=f"a workload (CSV with the header {','.join(HEADER)}), an untuned file or "
+        "a results file ('op,params' lines); its content tells which",
+    )
+    add_device_to(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the results file, exactly as named (default: the one that a program in "
+        "this folder would use)",
+    )
+    parser.add_argument(
+        "--retune", action="store_true", help="tune products that have a result, too"
+    )
+    parser.set_defaults(run=run)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one product came out. Times are milliseconds of one call."""
+
+    how: str
+    """``tuned``, ``stored`` or ``failed``."""
+    solution: str
+    """The winner; of a failure the reason."""
+    time_ms: float | None = None
+    default_ms: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster than torch's own product."""
+        return ratio_of(self.default_ms, self.time_ms)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads and checks everything, then tunes, then prints the table."""
+    device = device_of(arguments)
+    problems = read_problems(arguments.workloads, device)
+    if _C.setting("READ_ONLY") == "1":
+        raise CliError("TUNEDOPS_READ_ONLY is set, so nothing is tuned or written")
+    results_file = open_results(arguments.output, device)
+
+    outcomes: dict[Problem, Outcome] = {}
+    if not arguments.retune:
+        outcomes = stored_outcomes(problems, device)
+    waiting = [problem for problem in problems if problem not in outcomes]
+    with interrupt_flag() as interrupted:
+        tune_all(waiting, device, outcomes, interrupted)
+    saved = not any(o.how == "tuned" for o in outcomes.values()) or _C.write_file()
+
+    print_table(problems, outcomes)
+    # A file that came to belong to another environment meanwhile has changed its name.
+    results_file = _C.filename(device)
+    if not saved:
+        raise CliError(f"not all results could be saved in '{results_file}'")
+    if interrupted.is_set():
+        left = sum(problem not in outcomes for problem in problems)
+        say(f"interrupted with {left} of {len(problems)} products left; '{results_file}' "
+            "keeps what was found")
+        return 130
+    print(f"results: {results_file}")
+    return 1 if any(o.how == "failed" for o in outcomes.values()) else 0
+
+
+def open_results(output: str | None, device: tuple[str, int]) -> str:
+    """Settles on the results file, reads it, and sees whether it can be written.
+
+    Returns:
+        The file in use: beside the one asked for, if that is another environment's.
+
+    Raises:
+        CliError: it cannot be written.
+    """
+    if output is not None:
+        named = os.environ.get("TUNEDOPS_FILENAME")
+        if named is not None and named != output:
+            raise CliError(
+                f"-o {output}: TUNEDOPS_FILENAME={named} is set and names another file; "
+                "unset it or leave out -o"
+            )
+        if not output:
+            raise CliError("-o: the name is empty")
+        tunedops.set_filename(output)
+    check_writable(_C.filename(device))
+    _C.results(device)  # reads the file, which may lead to the one beside it
+    path = _C.filename(device)
+    check_writable(path)
+    return path
+
+
+def check_writable(path: str) -> None:
+    """Raises CliError if `path` cannot become or stay a results file."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise CliError(f"cannot write '{path}': there is no folder '{folder}'")
+    if os.path.islink(path):
+        raise CliError(f"cannot write '{path}': it is a link; name its target")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise CliError(f"cannot write '{path}': it is not a regular file")
+    try:
+        # The lock that every writer takes: what permissions say is not all there is.
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(f"{path}.lock", flags, 0o644))
+    except OSError as error:
+        raise CliError(f"cannot write '{path}': {error.strerror}") from error
+
+
+def stored_outcomes(
+    problems: list[Problem], device: tuple[str, int]
+) -> dict[Problem, Outcome]:
+    """The outcomes of those that have a result already."""
+    outcomes = {}
+    for problem in problems:
+        row = _C.stored(device, *problem.key)
+        if row is not None:
+            _, _, solution, time_ms, default_ms, _ = row
+            outcomes[problem] = Outcome("stored", solution, time_ms, default_ms)
+    return outcomes
+
+
+@contextmanager
+def interrupt_flag() -> Iterator[threading.Event]:
+    """Inside, Ctrl-C sets the event, so that the product at work is finished and kept."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: event.set())
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def tune_all(
+    problems: list[Problem],
+    device: tuple[str, int],
+    outcomes: dict[Problem, Outcome],
+    interrupted: threading.Event,
+) -> None:
+    """Tunes the problems in their order into `outcomes`, until interrupted."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = make_console(stderr=True)
+    bar = Progress(
+        MofNCompleteColumn(),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("", total=len(problems))
+        for problem in problems:
+            bar.update(task, description=visible(problem.label))
+            outcomes[problem] = tune_one(problem, device)
+            bar.advance(task)
+            if interrupted.is_set():
+                return
+
+
+def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
+    """Tunes one problem and keeps the result, in the file too."""
+    try:
+        with threads_of(problem):
+            found = _C.tune(device, *problem.key, True)
+    except RuntimeError as error:
+        return Outcome("failed", str(error).partition("\n")[0])
+    if found["failure"]:
+        return Outcome("failed", found["failure"])
+    return Outcome("tuned", found["solution"], found["time_ms"], found["default_ms"])
+
+
+@contextmanager
+def threads_of(problem: Problem) -> Iterator[None]:
+    """Inside, torch's pool has the size that the key is for."""
+    before = torch.get_num_threads()
+    if problem.threads in (None, before):
+        yield
+        return
+    assert problem.threads is not None
+    torch.set_num_threads(problem.threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> None:
+    """One row a product, and the geometric mean of each suite and of all."""
+    done = [problem for problem in problems if problem in outcomes]
+    if not done:
+        return
+    table = results_table(["product (m x n x k)"], ["solution", ""])
+    for problem in done:
+        outcome = outcomes[problem]
+        table.add_row(
+            visible(problem.label),
+            microseconds(outcome.default_ms),
+            microseconds(outcome.time_ms),
+            times(outcome.ratio),
+            visible(outcome.solution),
+            outcome.how,
+        )
+    suites = list(dict.fromkeys(problem.suite for problem in done))
+    groups = [(f"geomean of {suite}", [suite]) for suite in suites if len(suites) > 1]
+    table.add_section()
+    for name, members in [*groups, ("geomean", suites)]:
+        ratios = [outcomes[p].ratio for p in done if p.suite in members]
+        table.add_row(visible(name), "", "", times(geomean(ratios)), "", "")
+    make_console().print(table)
+
+
+def geomean(ratios: list[float | None]) -> float | None:
+    """The geometric mean of those that are known; None if none is."""
+    known = [ratio for ratio in ratios if ratio is not None]
+    if not known:
+        return None
+    return math.exp(sum(math.log(ratio) for ratio in known) / len(known))

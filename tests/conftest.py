@@ -1,0 +1,141 @@
+"""What every test starts from: no results, no file, no switch on, small limits.
+
+There is one TuningContext a process, so each test gets it as if it were new, with a
+results file of its own. What depends on the environment or on the first use runs in
+fresh processes (`run_python`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+# Before anything reads them: tests must not depend on who starts them.
+for variable in [name for name in os.environ if name.startswith("TUNEDOPS_")]:
+    del os.environ[variable]
+
+import pytest  # noqa: E402
+import torch  # noqa: E402
+
+import tunedops  # noqa: E402
+from tunedops import _C  # noqa: E402
+
+CPU = ("cpu", 0)
+
+# Enough to choose something, which is all that tests may rely on.
+QUICK = {
+    "MAX_TUNING_DURATION_MS": "1",
+    "MAX_TUNING_ITERATIONS": "2",
+    "MAX_TUNING_BUDGET_MS": "100",
+    "ROTATING_BUFFER_SIZE": "0",
+}
+
+PRELUDE = """
+import json, os, sys
+import torch
+import tunedops
+from tunedops import _C
+CPU = ("cpu", 0)
+"""
+
+
+def pytest_configure() -> None:
+    torch.set_num_threads(2)  # keys say how many
+
+
+@pytest.fixture(autouse=True)
+def fresh_context(tmp_path: Path) -> Iterator[None]:
+    """The context as after import, but for the limits and the file's place."""
+    torch.manual_seed(0)
+    tunedops.clear()
+    tunedops.set_filename(tmp_path / "results.csv")
+    for name, _, standard, _, _ in _C.describe_settings():
+        if name != "FILENAME":
+            _C.set_setting(name, QUICK.get(name, standard))
+    _C.set_setting("UNTUNED_FILENAME", str(tmp_path / "untuned.csv"))
+    yield
+    _C.exchange_overlay(0)
+    _C.set_setting("ENABLED", "0")
+    torch.set_num_threads(2)
+
+
+@pytest.fixture
+def tuning() -> None:
+    """Products are looked up and tuned."""
+    tunedops.enable()
+
+
+@pytest.fixture
+def stored_only() -> None:
+    """Products are looked up, and not tuned."""
+    tunedops.enable()
+    tunedops.tuning_enable(False)
+
+
+@pytest.fixture
+def results_path(tmp_path: Path) -> Path:
+    return tmp_path / "results.csv"
+
+
+@pytest.fixture
+def write_results(results_path: Path) -> Callable[..., str]:
+    """Writes a results file of this environment by hand, as a user would."""
+
+    def write(*rows: str, validators: dict[str, str] | None = None) -> str:
+        lines = dict(tunedops.get_validators()) | (validators or {})
+        text = "".join(f"Validator,{key},{value}\n" for key, value in lines.items())
+        text += "".join(f"{row}\n" for row in rows)
+        results_path.write_text(text)
+        return text
+
+    return write
+
+
+def keys() -> list[tuple[str, str]]:
+    """Keys of all stored results."""
+    return [(result.op, result.params) for result in tunedops.get_results()]
+
+
+RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run_python(tmp_path: Path) -> RunPython:
+    """Runs a snippet in a fresh process, in the test's folder.
+
+    Keywords are environment variables. The snippet may use json, os, sys, torch, _C and
+    tunedops, unless another prelude is given. The process must succeed unless `fails`.
+    """
+
+    def run(
+        code: str,
+        *options: str,
+        prelude: str = PRELUDE,
+        fails: bool = False,
+        **environment: str,
+    ) -> subprocess.CompletedProcess[str]:
+        folders = [str(Path(tunedops.__file__).parents[1]), str(Path(__file__).parent)]
+        inherited = os.environ.get("PYTHONPATH")
+        quick = {f"TUNEDOPS_{name}": value for name, value in QUICK.items()}
+        done = subprocess.run(
+            [sys.executable, *options, "-c", prelude + textwrap.dedent(code)],
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                **quick,
+                "OMP_NUM_THREADS": "2",
+                "PYTHONPATH": os.pathsep.join(folders + ([inherited] if inherited else [])),
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done
+
+    return run

@@ -1,0 +1,221 @@
+// Operands to tune on: aligned exactly as the key promises, never the caller's,
+// with everything around and between the elements of an output watched.
+
+#include "tuning/tuning_buffers.h"
+
+#include <cmath>
+#include <set>
+
+#include "fake_kernel.h"
+
+namespace tunedops {
+namespace {
+
+constexpr std::size_t kPlenty = std::size_t{64} << 20;
+
+class TuningBuffersTest : public testing::Test {
+ protected:
+  TuningBuffers make(const GemmProblem& problem, std::size_t rotating = 0,
+                     std::size_t memory = kPlenty, std::size_t workspace = 0) {
+    return {backend_, gemm_op().definition, to_key(problem), {},
+            rotating, memory,               workspace};
+  }
+
+  // A 3x2 output in columns of 5, so that there are gaps to write into.
+  static GemmProblem with_gaps() {
+    GemmProblem p = gemm_problem(3, 2, 4);
+    p.ldc = 5;
+    return p;
+  }
+
+  static float* out(const TuningBuffers& buffers) {
+    return static_cast<float*>(buffers.arguments(0).operands[kGemmOut]);
+  }
+
+  static void write_all(const TuningBuffers& buffers, const GemmProblem& p) {
+    for (std::int64_t z = 0; z < p.batch; ++z) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        for (std::int64_t i = 0; i < p.m; ++i) {
+          out(buffers)[z * p.stride_c + j * p.ldc + i] = 1.0F;
+        }
+      }
+    }
+  }
+
+  static std::string fetched(TuningBuffers& buffers) {
+    std::vector<std::byte> output;
+    return buffers.fetch_output(output).reason();
+  }
+
+  FakeDevice device_;
+  FakeBackend backend_{device_};
+};
+
+TEST_F(TuningBuffersTest, AlignsEachOperandAsPromisedAndNoBetter) {
+  for (const int promise : {1, 2, 4, 8}) {
+    GemmProblem p = gemm_problem(7, 5, 3);
+    p.bias_dtype = DType::kFloat32;
+    p.align_a = static_cast<std::uint8_t>(promise);
+    p.align_out = static_cast<std::uint8_t>(promise);
+    const TuningBuffers buffers = make(p, 4096);
+    ASSERT_TRUE(buffers.status().is_ok());
+    ASSERT_GT(buffers.copies(), 1U);
+    for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
+      const Arguments arguments = buffers.arguments(copy);
+      const auto address = [&arguments](GemmOperand operand) {
+        return reinterpret_cast<std::uintptr_t>(arguments.operands[operand]);
+      };
+      for (const GemmOperand operand : {kGemmA, kGemmOut}) {
+        EXPECT_EQ(address(operand) % static_cast<unsigned>(promise), 0U);
+        EXPECT_NE(address(operand) % static_cast<unsigned>(2 * promise), 0U);
+      }
+      EXPECT_EQ(address(kGemmB) % 16, 0U);
+      EXPECT_EQ(address(kGemmBias) % 16, 0U);
+    }
+  }
+}
+
+TEST_F(TuningBuffersTest, InputsAreNormalAndOutputsAreNan) {
+  const TuningBuffers buffers = make(gemm_problem(100, 70, 80));
+  const auto* a =
+      static_cast<const float*>(buffers.arguments(0).operands[kGemmA]);
+  double sum = 0;
+  double squares = 0;
+  for (int i = 0; i < 8000; ++i) {
+    sum += a[i];
+    squares += static_cast<double>(a[i]) * a[i];
+  }
+  EXPECT_NEAR(sum / 8000, 0, 0.06);
+  EXPECT_NEAR(squares / 8000, 1, 0.1);
+  EXPECT_GT(std::set<float>(a, a + 8000).size(), 4000U) << "few repetitions";
+  for (int i = 0; i < 7000; ++i) {
+    ASSERT_TRUE(std::isnan(out(buffers)[i]));
+  }
+}
+
+TEST_F(TuningBuffersTest, AnOutputThatIsReadHasNumbers) {
+  GemmProblem p = gemm_problem(8, 8, 8);
+  p.beta = ScalarClass::kAny;
+  const TuningBuffers buffers = make(p);
+  for (int i = 0; i < 64; ++i) {
+    ASSERT_TRUE(std::isfinite(out(buffers)[i]));
+  }
+  EXPECT_EQ(buffers.arguments(0).beta, -0.75);
+  EXPECT_EQ(buffers.arguments(0).alpha, 1.0);
+}
+
+TEST_F(TuningBuffersTest, AbsentOperandsAreNull) {
+  const TuningBuffers buffers = make(gemm_problem(2, 2, 2));
+  EXPECT_EQ(buffers.arguments(0).operands[kGemmBias], nullptr);
+  EXPECT_EQ(buffers.host_operands()[kGemmBias], nullptr);
+  EXPECT_NE(buffers.arguments(0).operands[kGemmA], nullptr);
+  EXPECT_EQ(buffers.output().name, "out");
+}
+
+TEST_F(TuningBuffersTest, HostOperandsAreWhatTheDeviceHas) {
+  const TuningBuffers buffers = make(gemm_problem(9, 8, 7), 10000);
+  for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
+    EXPECT_EQ(std::memcmp(buffers.host_operands()[kGemmB],
+                          buffers.arguments(copy).operands[kGemmB],
+                          7 * 8 * sizeof(float)),
+              0);
+  }
+}
+
+TEST_F(TuningBuffersTest, FetchesWhatWasWritten) {
+  const GemmProblem p = with_gaps();
+  TuningBuffers buffers = make(p);
+  write_all(buffers, p);
+  std::vector<std::byte> output;
+  ASSERT_TRUE(buffers.fetch_output(output).is_ok());
+  ASSERT_EQ(output.size(), (5 + 3) * sizeof(float));
+  EXPECT_EQ(load_element(DType::kFloat32, output.data(), 7).real(), 1.0);
+  EXPECT_TRUE(std::isnan(
+      load_element(DType::kFloat32, output.data(), 3).real()));
+}
+
+TEST_F(TuningBuffersTest, ResettingPoisonsTheOutputAgain) {
+  TuningBuffers buffers = make(gemm_problem(2, 2, 2));
+  out(buffers)[0] = 1;
+  ASSERT_TRUE(buffers.reset_output().is_ok());
+  EXPECT_TRUE(std::isnan(out(buffers)[0]));
+}
+
+TEST_F(TuningBuffersTest, NoticesEveryWriteOutside) {
+  GemmProblem p = with_gaps();
+  p.batched = true;
+  p.batch = 2;
+  p.stride_a = 12;
+  p.stride_b = 8;
+  p.stride_c = 13;  // gaps of 2 in a matrix, and of 5 between both
+  TuningBuffers buffers = make(p);
+  const std::int64_t extent = 13 + 5 + 3;
+  const std::set<std::int64_t> inside{0,  1,  2,  5,  6,  7,
+                                      13, 14, 15, 18, 19, 20};
+  for (std::int64_t at = -64; at < extent + 64; ++at) {
+    ASSERT_TRUE(buffers.reset_output().is_ok());
+    write_all(buffers, p);
+    ASSERT_EQ(fetched(buffers), "");
+    out(buffers)[at] = 1.0F;
+    EXPECT_EQ(fetched(buffers),
+              inside.contains(at) ? "" : "writes outside of its output")
+        << at;
+  }
+}
+
+TEST_F(TuningBuffersTest, RotatesOverMoreThanTheCache) {
+  EXPECT_EQ(make(gemm_problem(64, 64, 64), 0).copies(), 1U);
+  const TuningBuffers buffers = make(gemm_problem(64, 64, 64), 1 << 20);
+  // A copy has 48 KiB of operands and two guards of 256 bytes for each.
+  EXPECT_EQ(buffers.copies(), (1U << 20) / (48 * 1024 + 6 * 256) + 1);
+  std::set<void*> addresses;
+  for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
+    addresses.insert(buffers.arguments(copy).operands[kGemmA]);
+  }
+  EXPECT_EQ(addresses.size(), buffers.copies());
+}
+
+TEST_F(TuningBuffersTest, TinyProblemsAreNotCopiedWithoutEnd) {
+  EXPECT_EQ(make(gemm_problem(1, 1, 1), kPlenty).copies(), 128U);
+}
+
+TEST_F(TuningBuffersTest, StaysWithinTheMemoryLimit) {
+  constexpr std::size_t kLimit = 1 << 20;
+  {
+    const TuningBuffers buffers =
+        make(gemm_problem(64, 64, 64), 32 << 20, kLimit, 1 << 18);
+    EXPECT_TRUE(buffers.status().is_ok());
+    EXPECT_GT(buffers.copies(), 4U);
+    EXPECT_NE(buffers.arguments(0).workspace, nullptr);
+    EXPECT_LE(device_.most_allocated.load(), kLimit);
+  }
+  EXPECT_EQ(device_.allocated.load(), 0U) << "everything is given back";
+}
+
+TEST_F(TuningBuffersTest, TooLittleMemoryIsAReasonAndTakesNone) {
+  constexpr std::size_t kLimit = 1 << 14;
+  for (const auto& buffers :
+       {make(gemm_problem(64, 64, 64), 0, kLimit),
+        make(gemm_problem(2, 2, 2), 0, kLimit, kLimit)}) {
+    EXPECT_EQ(buffers.status().code(), Status::Code::kUnsupported);
+    EXPECT_EQ(buffers.status().reason(), "not enough free memory to tune on");
+  }
+  EXPECT_EQ(device_.most_allocated.load(), 0U);
+  device_.out_of_memory = true;
+  EXPECT_FALSE(make(gemm_problem(2, 2, 2)).status().is_ok());
+  EXPECT_FALSE(make(gemm_problem(2, 2, 2), 0, kPlenty, 64).status().is_ok());
+}
+
+TEST_F(TuningBuffersTest, ServesAnyOp) {
+  TuningBuffers buffers(backend_, scale_op().definition, scale_problem(10), {},
+                        0, kPlenty, 0);
+  compute_scale(scale_problem(10), buffers.arguments(0));
+  std::vector<std::byte> output;
+  ASSERT_TRUE(buffers.fetch_output(output).is_ok());
+  EXPECT_EQ(load_element(DType::kFloat32, output.data(), 9).real(),
+            2 * load_element(DType::kFloat32, buffers.host_operands()[0], 9)
+                    .real());
+}
+
+}  // namespace
+}  // namespace tunedops

@@ -17,10 +17,11 @@ from pathlib import Path
 # Before anything reads them: tests must not depend on who starts them.
 for variable in [name for name in os.environ if name.startswith("TUNEDOPS_")]:
     del os.environ[variable]
+# Threads that spin while they wait make tests slow where cores are shared.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest  # noqa: E402
 import torch  # noqa: E402
-
 import tunedops  # noqa: E402
 from tunedops import _C  # noqa: E402
 
@@ -139,3 +140,16 @@ def run_python(tmp_path: Path) -> RunPython:
         return done
 
     return run
+
+
+@pytest.fixture(scope="session")
+def extra_kernels(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Code for `run_python` that registers kernels which are wrong on purpose."""
+    import extra_kernels
+
+    if extra_kernels.compiler() is None:
+        pytest.skip("no C++ compiler")
+    library = extra_kernels.build(tmp_path_factory.mktemp("kernels"))
+    return (
+        PRELUDE + f"import extra_kernels\nlibrary = {str(library)!r}\nextra_kernels.load(library)\n"
+    )

@@ -41,9 +41,7 @@ def main(wheels: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         install = ["pip", "install", "--quiet", "--no-deps", "--target", folder]
         subprocess.check_call([sys.executable, "-m", *install, *wheels])
-        return subprocess.call(
-            [sys.executable, "-c", CHECK], cwd=folder, env=environment
-        )
+        return subprocess.call([sys.executable, "-c", CHECK], cwd=folder, env=environment)
 
 
 if __name__ == "__main__":

@@ -68,12 +68,14 @@ GemmTensors wrap_operands(const GemmProblem& p, const Arguments& arguments) {
   return tensors;
 }
 
-Status run_aten(const std::function<void()>& body) {
+Status run_aten(c10::function_ref<void()> body) {
   const at::AutoDispatchBelowADInplaceOrView guard;
   try {
     body();
   } catch (const c10::Error& error) {
     return Status::failed(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return Status::failed(error.what());  // oneDNN's own
   }
   return Status::ok();
 }

@@ -5,6 +5,7 @@
 // gives them raw pointers, which they wrap beforehand.
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
 
 #include "kernels/gemm/gemm_problem.h"
 #include "tuning/plan.h"
@@ -40,6 +41,6 @@ GemmTensors wrap_operands(const GemmProblem& problem,
 
 /// Runs `body` as torch's kernels are run from inside an op, and turns what it
 /// throws into a Status: a candidate that fails is no bug.
-Status run_aten(const std::function<void()>& body);
+Status run_aten(c10::function_ref<void()> body);
 
 }  // namespace tunedops

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <torch/version.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "backends/cpu/cpu_backend.h"
@@ -26,11 +27,20 @@ void torch_parallel_for(std::int64_t count, int threads, ParallelForBody body,
                    });
 }
 
+// What torch does with warnings where no Python is above: known from the time
+// when this library is loaded, since nobody has set another handler then.
+c10::WarningHandler* const without_python =
+    c10::WarningUtils::get_warning_handler();
+
+// As a Python warning at the user's own line: without a place in our source,
+// torch lets Python find the place.
 void warn_through_torch(const std::string& message) {
-  // Verbatim: the place in our source would tell the user nothing.
-  c10::warn(c10::Warning(c10::UserWarning(),
-                         {__func__, __FILE__, static_cast<uint32_t>(__LINE__)},
-                         message, /*verbatim=*/true));
+  if (c10::WarningUtils::get_warning_handler() == without_python) {
+    std::fprintf(stderr, "%s\n", message.c_str());
+    return;
+  }
+  c10::warn(c10::Warning(c10::UserWarning(), {nullptr, nullptr, 0}, message,
+                         /*verbatim=*/false));
 }
 
 TuningContext* build_context() {

@@ -62,6 +62,20 @@ bool run_raw(const Plan& plan, const Product& product,
   return status.is_ok();
 }
 
+// The plan's own tensor, or an undefined one if it could not run.
+at::Tensor run_aten_plan(const Plan& plan, const Product& product,
+                         const GemmProblem& problem) {
+  at::Tensor out;
+  const Status status = run_aten([&] {
+    out = static_cast<const AtenGemmPlan&>(plan).call(
+        product.mat1, product.mat2, product.bias);
+  });
+  if (!status.is_ok()) {
+    getTuningContext().report_failed_run(to_key(problem), status);
+  }
+  return out;
+}
+
 bool overlaps(const at::Tensor& out, const at::Tensor& input) {
   return at::get_overlap_status(out, input) != at::MemOverlapStatus::No;
 }
@@ -100,9 +114,10 @@ at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
     return {};
   }
   if (plan->takes_tensors()) {
-    const at::Tensor out = static_cast<const AtenGemmPlan*>(plan)->call(
-        product.mat1, product.mat2, product.bias);
-    return out.sizes() == sizes ? out : at::_unsafe_view(out, sizes);
+    const at::Tensor out = run_aten_plan(*plan, product, *problem);
+    return !out.defined() || out.sizes() == sizes
+               ? out
+               : at::_unsafe_view(out, sizes);
   }
   at::Tensor out = empty_like_product(product, sizes);
   if (reads_addend(*problem)) {
@@ -134,9 +149,11 @@ bool run_tuned_out(const Product& product, const at::Tensor& out) {
     return false;
   }
   if (plan->takes_tensors()) {
-    out.copy_(static_cast<const AtenGemmPlan*>(plan)->call(
-        product.mat1, product.mat2, product.bias));
-    return true;
+    const at::Tensor result = run_aten_plan(*plan, product, *problem);
+    if (result.defined()) {
+      out.copy_(result);
+    }
+    return result.defined();
   }
   if (reads_addend(*problem) && !in_place) {
     out.copy_(*product.addend);

@@ -58,19 +58,51 @@ ProblemKey problem_from(const PythonDevice& device, const std::string& op,
   return *problem;
 }
 
-py::dict to_python(const TuneOutcome& outcome) {
-  py::list measurements;
-  for (const Measurement& m : outcome.measurements) {
-    measurements.append(
-        py::make_tuple(m.solution, m.time_ms, m.samples, m.refused));
+// solution, time_ms, samples, why it left the race
+using PythonMeasurement = std::tuple<std::string, double, int, std::string>;
+
+struct PythonOutcome {
+  std::string solution;
+  double time_ms;
+  double default_ms;
+  double elapsed_ms;
+  std::string failure;
+  std::vector<PythonMeasurement> measurements;
+};
+
+// A pool of as many threads as the problem says, until it goes out of scope.
+class PoolSize {
+ public:
+  explicit PoolSize(int threads) : before_(at::get_num_threads()) {
+    if (threads > 0 && threads != before_) {
+      at::set_num_threads(threads);
+    }
   }
-  py::dict result;
-  result["solution"] = outcome.solution;
-  result["time_ms"] = outcome.time_ms;
-  result["default_ms"] = outcome.default_ms;
-  result["elapsed_ms"] = outcome.elapsed_ms;
-  result["failure"] = outcome.status.reason();
-  result["measurements"] = measurements;
+  PoolSize(const PoolSize&) = delete;
+  PoolSize& operator=(const PoolSize&) = delete;
+  ~PoolSize() {
+    if (at::get_num_threads() != before_) {
+      at::set_num_threads(before_);
+    }
+  }
+
+ private:
+  int before_;
+};
+
+PythonOutcome tune(const PythonDevice& device, const std::string& op,
+                   const std::string& params, bool persist) {
+  const ProblemKey problem = problem_from(device, op, params);
+  const PoolSize pool(problem.header().threads);
+  const TuneOutcome outcome =
+      getTuningContext().tune(problem, Stream{}, persist);
+  PythonOutcome result{outcome.solution,   outcome.time_ms,
+                       outcome.default_ms, outcome.elapsed_ms,
+                       outcome.status.reason(), {}};
+  for (const Measurement& m : outcome.measurements) {
+    result.measurements.emplace_back(m.solution, m.time_ms, m.samples,
+                                     m.refused);
+  }
   return result;
 }
 
@@ -142,10 +174,20 @@ void set_isa_limit(const std::optional<std::string>& name) {
   throw std::invalid_argument("unknown instruction set '" + *name + "'");
 }
 
-// Binds a function that needs no GIL.
-template <class Function>
-void def(py::module_& m, const char* name, Function function) {
-  m.def(name, torch::wrap_pybind_function_no_gil(function));
+// Binds a function that needs no GIL. What it warns of and throws arrives as
+// Python's, an invalid argument as ValueError.
+template <class Result, class... Args>
+void def(py::module_& m, const char* name, Result (*function)(Args...)) {
+  m.def(name, [function](Args... args) -> Result {
+    HANDLE_TH_ERRORS
+    const py::gil_scoped_release no_gil;
+    try {
+      return function(std::forward<Args>(args)...);
+    } catch (const std::invalid_argument& error) {
+      TORCH_CHECK_VALUE(false, error.what());
+    }
+    END_HANDLE_TH_ERRORS_PYBIND
+  });
 }
 
 void bind_switches(py::module_& m) {
@@ -213,6 +255,13 @@ void bind_results(py::module_& m) {
 }
 
 void bind_tuning(py::module_& m) {
+  py::class_<PythonOutcome>(m, "TuneOutcome")
+      .def_readonly("solution", &PythonOutcome::solution)
+      .def_readonly("time_ms", &PythonOutcome::time_ms)
+      .def_readonly("default_ms", &PythonOutcome::default_ms)
+      .def_readonly("elapsed_ms", &PythonOutcome::elapsed_ms)
+      .def_readonly("failure", &PythonOutcome::failure)
+      .def_readonly("measurements", &PythonOutcome::measurements);
   m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
         py::arg("mat2"), py::arg("bias") = py::none(),
         py::arg("activation") = "none");
@@ -222,18 +271,7 @@ void bind_tuning(py::module_& m) {
         .parse_key({op, params}, device_from(device))
         .has_value();
   });
-  m.def("tune", torch::wrap_pybind_function(
-                    +[](const PythonDevice& device, const std::string& op,
-                        const std::string& params, bool persist) {
-                      TuneOutcome outcome;
-                      {
-                        const py::gil_scoped_release no_gil;
-                        outcome = getTuningContext().tune(
-                            problem_from(device, op, params), Stream{},
-                            persist);
-                      }
-                      return to_python(outcome);
-                    }));
+  def(m, "tune", &tune);
   def(m, "stored", +[](const PythonDevice& device, const std::string& op,
                        const std::string& params) {
     const auto row =

@@ -18,7 +18,13 @@ const Plan* TuningContext::resolve(const ProblemKey& problem,
   // under the epoch that it starts.
   const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
   Notices notices;
-  const Decision decision = decide(problem, stream, notices);
+  Decision decision;
+  try {
+    decision = decide(problem, stream, notices);
+  } catch (...) {
+    say(notices);  // why nothing is stored, for one
+    throw;
+  }
   if (decision.lasting) {
     PlanCache::of_this_thread().insert(
         problem, hash, ThreadState::current().overlay, decision.plan, epoch);
@@ -95,7 +101,7 @@ std::optional<TuningContext::Decision> TuningContext::from_tuning(
   if (!backend(device).may_tune(device, stream).is_ok()) {
     return Decision{.plan = on_miss(problem, notices).plan, .lasting = false};
   }
-  const std::unique_lock turn(tuning_mutex_, std::try_to_lock);
+  std::unique_lock turn(tuning_mutex_, std::try_to_lock);
   if (!turn.owns_lock()) {
     // Waiting would stall this thread for another's measurement.
     return Decision{.plan = nullptr, .lasting = false};
@@ -103,17 +109,21 @@ std::optional<TuningContext::Decision> TuningContext::from_tuning(
   if (const auto meanwhile = from_results(problem, notices)) {
     return meanwhile;
   }
-  const TuneOutcome outcome = run_tuner(problem, stream);
+  const TuneOutcome outcome = run_tuner(problem, stream, notices);
   {
     const std::lock_guard lock(mutex_);
     pace_.spend(families, outcome.elapsed_ms);
   }
+  if (outcome.status.is_ok()) {
+    keep(problem, outcome, /*persist=*/true, notices);
+  }
+  turn.unlock();
+  trace(problem, outcome);
   if (!outcome.status.is_ok()) {
     notices.push_back("tuning of '" + key_text(problem).params +
                       "' stopped: " + outcome.status.reason());
     return std::nullopt;
   }
-  keep(problem, outcome, /*persist=*/true, notices);
   return from_results(problem, notices);
 }
 
@@ -126,7 +136,8 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
   {
     const std::lock_guard lock(mutex_);
     policy = settings_.on_miss();
-    if (settings_.boolean("RECORD_UNTUNED") && !is_forked()) {
+    if (settings_.boolean("RECORD_UNTUNED") &&
+        !settings_.boolean("READ_ONLY") && !is_forked()) {
       untuned_.record(insert_device_tag(settings_.get("UNTUNED_FILENAME"),
                                         backend(device).file_tag(device)),
                       key, notices);

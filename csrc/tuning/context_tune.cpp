@@ -77,20 +77,18 @@ std::vector<Candidate> TuningContext::candidates(
   return candidates;
 }
 
-TuneOutcome TuningContext::run_tuner(const ProblemKey& problem,
-                                     Stream stream) {
+TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
+                                     Notices& notices) {
   const TuningThreadMark mark;
   const Backend& device_backend = backend(problem.header().device());
   std::vector<Candidate> racing;
   TunerLimits limits_now;
-  Notices notices;
   {
     const std::lock_guard lock(mutex_);
     limits_now = limits();
     racing = candidates(problem);
     check_kernel_filter(notices);
   }
-  say(notices);
   TuneOutcome outcome;
   if (racing.empty()) {
     outcome.status =
@@ -103,7 +101,6 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem,
   if (outcome.status.is_sticky()) {
     device_is_poisoned_ = true;
   }
-  trace(problem, outcome);
   return outcome;
 }
 
@@ -137,8 +134,10 @@ void TuningContext::keep(const ProblemKey& problem,
   row.won_here = true;
   const std::lock_guard lock(mutex_);
   won_ = won_ || persist;
-  open_file(problem.header().device(), notices)
-      .put(std::move(row), persist, notices);
+  if (open_file(problem.header().device(), notices)
+          .put(std::move(row), persist, notices)) {
+    raise_epoch();
+  }
 }
 
 TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
@@ -162,12 +161,13 @@ TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
   TuneOutcome outcome;
   {
     const std::lock_guard turn(tuning_mutex_);
-    outcome = run_tuner(problem, stream);
+    outcome = run_tuner(problem, stream, notices);
     if (outcome.status.is_ok()) {
       keep(problem, outcome, persist, notices);
       raise_epoch();
     }
   }
+  trace(problem, outcome);
   say(notices);
   return outcome;
 }

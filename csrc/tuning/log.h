@@ -5,6 +5,7 @@
 // stream that TUNEDOPS_VERBOSE_FILENAME names. The handler may run Python, so
 // nothing here may be called while a lock is held.
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -37,7 +38,7 @@ class Log {
   WarningHandler handler_;
   std::unordered_set<std::string> said_;
   std::string destination_ = "err";
-  int level_ = 0;
+  std::atomic<int> level_{0};
 };
 
 }  // namespace tunedops

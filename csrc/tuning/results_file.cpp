@@ -91,23 +91,25 @@ void ResultsFile::clear() {
   stamp_ = {};
 }
 
-void ResultsFile::put(CsvRow row, bool persist, Notices& notices) {
+bool ResultsFile::put(CsvRow row, bool persist, Notices& notices) {
   const KeyText key = row.key;
   if (const CsvRow* earlier = find(key)) {
     row.comments = earlier->comments;
   }
   rows_[key] = std::move(row);
   if (!persist) {
-    return;
+    return false;
   }
   const FileLock lock(active_path_);
   if (!lock.status().is_ok()) {
     notices.push_back("a result is not saved: " + lock.status().reason());
-    return;
+    return false;
   }
+  bool adopted = false;
   if (!append(rows_[key])) {
-    merge_and_replace(notices, nullptr);
+    merge_and_replace(notices, &adopted);
   }
+  return adopted;
 }
 
 // The common case of many wins in a row: nobody touched the file since, and the

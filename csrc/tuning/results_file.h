@@ -39,8 +39,9 @@ class ResultsFile {
   const CsvRow* find(const KeyText& key) const;
   const std::map<KeyText, CsvRow>& rows() const { return rows_; }
 
-  /// Keeps a result in memory, and in the file at once if `persist`.
-  void put(CsvRow row, bool persist, Notices& notices);
+  /// Keeps a result in memory, and in the file at once if `persist`. Returns
+  /// whether rows that others changed were taken over on that occasion.
+  bool put(CsvRow row, bool persist, Notices& notices);
   bool erase(const KeyText& key) { return rows_.erase(key) > 0; }
   /// Forgets the rows in memory; the file keeps its own.
   void clear();

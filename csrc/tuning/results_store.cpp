@@ -43,6 +43,13 @@ std::string ResultsStore::path_for(Device device, const std::string& tag,
   return path;
 }
 
+void ResultsStore::clear() {
+  for (const auto& [device, file] : files_) {
+    file->clear();
+  }
+  carried_.clear();
+}
+
 ResultsFile* ResultsStore::find(Device device) {
   const auto found = files_.find(device);
   return found == files_.end() ? nullptr : found->second.get();

@@ -33,6 +33,9 @@ class ResultsStore {
 
   std::map<Device, std::unique_ptr<ResultsFile>>& files() { return files_; }
 
+  /// Forgets all results in memory.
+  void clear();
+
  private:
   std::string name_ = "tunedops_results.csv";
   bool insert_tag_ = true;

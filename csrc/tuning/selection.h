@@ -6,6 +6,7 @@
 // median ratio, found from the order of the ratios alone: no assumption about
 // the shape of the noise, which has long tails.
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,13 @@ double median(std::vector<double> values);
 /// raised by `kFewSamplesPenalty`, takes its place.
 double median_upper_bound(std::vector<double> values);
 inline constexpr double kFewSamplesPenalty = 1.1;
+
+/// How many challengers the final compares with Default.
+inline constexpr std::size_t kFinalists = 3;
+
+/// Whatever screening finds within this factor of the best stays in the race:
+/// early readings are rough.
+inline constexpr double kScreeningSlack = 1.25;
 
 /// A challenger must be faster than Default by at least this share.
 inline constexpr double kMargin = 0.02;

@@ -81,6 +81,9 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
   }
   unsigned seed = 1;
   for (Slot& slot : slots_) {
+    if (slot.operand.dtype == DType::kNone) {
+      continue;
+    }
     fill(slot, slot.operand.role != Operand::Role::kOutput, seed++);
     for (std::size_t copy = 0; copy < copies_ && status_.is_ok(); ++copy) {
       status_ = backend.copy_from_host(address(copy) + slot.begin,
@@ -116,7 +119,7 @@ void TuningBuffers::lay_out(std::vector<Operand> operands) {
 void TuningBuffers::fill(Slot& slot, bool random, unsigned seed) {
   const Operand& operand = slot.operand;
   slot.image.assign(slot.end - slot.begin, kPoison);
-  if (!random || operand.dtype == DType::kNone) {
+  if (!random) {
     return;
   }
   const std::size_t size = size_of(operand.dtype);

@@ -100,6 +100,9 @@ std::string TuningContext::setting(const std::string& name) const {
 
 void TuningContext::set_setting(const std::string& name,
                                 const std::string& value) {
+  if (name == "FILENAME") {
+    return set_filename(value, true);  // as the variable's value is taken
+  }
   bool taken = false;
   std::string kept;
   {
@@ -232,7 +235,18 @@ bool TuningContext::read_file(Device device,
   return accepted;
 }
 
+bool TuningContext::refuses_to_write() {
+  if (setting("READ_ONLY") != "1") {
+    return false;
+  }
+  log_.warn("results are not saved: TUNEDOPS_READ_ONLY is on");
+  return true;
+}
+
 bool TuningContext::write_file() {
+  if (refuses_to_write()) {
+    return false;
+  }
   Notices notices;
   bool all_saved = true;
   {
@@ -250,6 +264,9 @@ bool TuningContext::write_file() {
 }
 
 bool TuningContext::write_file(Device device, const std::string& path) {
+  if (refuses_to_write()) {
+    return false;
+  }
   Notices notices;
   bool saved = false;
   {
@@ -299,9 +316,7 @@ bool TuningContext::erase(Device device, const KeyText& key) {
 
 void TuningContext::clear() {
   const std::lock_guard lock(mutex_);
-  for (auto& [device, file] : store_.files()) {
-    file->clear();
-  }
+  store_.clear();
   pace_ = {};
   won_ = false;
   raise_epoch();
@@ -318,6 +333,9 @@ std::vector<std::string> TuningContext::check_file(Device device,
     return {"'" + path + "' does not exist"};
   }
   const CsvDocument document = parse_results(contents.text);
+  if (document.empty) {
+    return {};  // as good as a new file
+  }
   if (const auto mismatch = validators(device).mismatch(document.validators)) {
     notices.push_back(path + ": " + *mismatch);
   }

@@ -142,6 +142,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   ResultsFile& open_file(Device device, Notices& notices);
   void apply_settings();
   void raise_epoch();
+  bool refuses_to_write();
   bool is_forked() const;
   void say(const Notices& notices);
 
@@ -163,7 +164,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::vector<Candidate> candidates(const ProblemKey& problem) const;
   bool may_compete(const Kernel& kernel) const;
   void check_kernel_filter(Notices& notices) const;
-  TuneOutcome run_tuner(const ProblemKey& problem, Stream stream);
+  TuneOutcome run_tuner(const ProblemKey& problem, Stream stream,
+                        Notices& notices);
   void keep(const ProblemKey& problem, const TuneOutcome& outcome,
             bool persist, Notices& notices);
   void trace(const ProblemKey& problem, const TuneOutcome& outcome);

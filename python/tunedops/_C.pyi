@@ -4,14 +4,16 @@ Devices are ``("cpu", 0)`` or ``("cuda", index)``. Functions raise ValueError fo
 arguments that do not fit and RuntimeError for what cannot be done.
 """
 
-from typing import Any, TypedDict
+from typing import Any
 
 from torch import Tensor
 
 _Device = tuple[str, int]
 _Result = tuple[str, str, str, float | None, float | None, bool]
 
-class TuneOutcome(TypedDict):
+class TuneOutcome:
+    """What tuning one problem found."""
+
     solution: str
     time_ms: float
     default_ms: float

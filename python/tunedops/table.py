@@ -1,43 +1,74 @@
-"""Tables on the terminal."""
+"""Tables and numbers for people, always as plain text.
+
+Files may hold anything, so nothing from them is read as markup.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
 
 if TYPE_CHECKING:
     from tunedops.results import Result
 
+# Characters in a line where there is no terminal whose width would count.
+_FILE_WIDTH = 200
+
+
+def make_console(stderr: bool = False) -> Console:
+    """A console that takes text literally."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _FILE_WIDTH
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
+
+
+def results_table(first: Sequence[str], last: Sequence[str]) -> Table:
+    """A table for results: the columns ``first``, times and their ratio, then ``last``."""
+    table = Table()
+    for column in first:
+        table.add_column(column, overflow="fold")
+    for column in ("default [us]", "tuned [us]", "ratio"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for column in last:
+        table.add_column(column, overflow="fold")
+    return table
+
 
 def microseconds(milliseconds: float | None) -> str:
     """``12.3`` for 0.0123 ms, ``-`` for None."""
-    return "-" if milliseconds is None else f"{milliseconds * 1000:.4g}"
+    if milliseconds is None:
+        return "-"
+    value = milliseconds * 1000
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def ratio(default_ms: float | None, time_ms: float | None) -> str:
-    """How many times faster than torch's own product."""
-    return "-" if default_ms is None or time_ms is None else f"{default_ms / time_ms:.2f}x"
+def times(ratio: float | None) -> str:
+    """``1.25x``, ``-`` for None."""
+    return "-" if ratio is None else f"{ratio:.2f}x"
+
+
+def ratio_of(default_ms: float | None, time_ms: float | None) -> float | None:
+    """How many times faster than torch's own product; None if a time is lacking."""
+    return None if default_ms is None or time_ms is None else default_ms / time_ms
 
 
 def print_results(results: Sequence[Result], title: str) -> None:
     """One row a result: key, times, ratio, solution."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title)
-    table.add_column("op")
-    table.add_column("params", overflow="fold")
-    table.add_column("default [us]", justify="right")
-    table.add_column("tuned [us]", justify="right")
-    table.add_column("ratio", justify="right")
-    table.add_column("solution", overflow="fold")
+    table = results_table(("op", "params"), ("solution",))
     for result in results:
         table.add_row(
             result.op,
             result.params,
             microseconds(result.default_ms),
             microseconds(result.time_ms),
-            ratio(result.default_ms, result.time_ms),
+            times(ratio_of(result.default_ms, result.time_ms)),
             result.solution,
         )
-    Console().print(table)
+    console = make_console()
+    console.print(title)
+    console.print(table)

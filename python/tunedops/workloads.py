@@ -74,7 +74,7 @@ def read_workloads(path: str | os.PathLike[str]) -> list[Workload]:
     """
     rows: list[Workload] = []
     header: list[str] | None = None
-    for number, line in enumerate(Path(path).read_text().splitlines(), start=1):
+    for number, line in enumerate(Path(path).read_text("utf-8-sig").splitlines(), start=1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
@@ -102,7 +102,7 @@ def _parse_row(fields: list[str], header: list[str], where: str) -> Workload:
             )
     sizes: dict[str, int] = {}
     for name in ("batch", "m", "n", "k"):
-        if not row[name].isdecimal() or int(row[name]) < 1:
+        if not (row[name].isascii() and row[name].isdecimal()) or int(row[name]) < 1:
             raise ValueError(f"{where}: {name} must be a positive integer, got '{row[name]}'")
         sizes[name] = int(row[name])
     if row["op"] != "bmm" and sizes["batch"] != 1:

@@ -84,28 +84,28 @@ TEST(Config, ReadsBackWhatItWrites) {
 
 TEST(Config, ReadsNothingButWhatItWrites) {
   for (const char* text : {
-           "tile_1",                      // no underscore in front
-           "_",                           // nothing behind it
-           "_tile",                       // no value
-           "_tile_",                      // an empty one
-           "_tile_1_",                    // an empty parameter
-           "__1",                         // no name
-           "_tile_x",                     // only a separator
-           "_tile_1x",                    // ends with it
-           "_tile_x1",                    // begins with it
-           "_tile_1xx2",                  // holds two
-           "_tile_007",                   // not as it would be written
-           "_tile_-0",                    //
-           "_tile_+1",                    //
-           "_tile_1.5",                   // not integers
-           "_tile_1e3",                   //
-           "_tile_9223372036854775808",   // past 64 bits
-           "_Tile_1",                     // no such name
-           "_ti le_1",                    //
-           "_tile_ 1",                    //
-           "_tile_1 ",                    //
-           "_tile_1,stages_2",            //
-           "_tile_1\n",                   //
+           "tile_1",                     // no underscore in front
+           "_",                          // nothing behind it
+           "_tile",                      // no value
+           "_tile_",                     // an empty one
+           "_tile_1_",                   // an empty parameter
+           "__1",                        // no name
+           "_tile_x",                    // only a separator
+           "_tile_1x",                   // ends with it
+           "_tile_x1",                   // begins with it
+           "_tile_1xx2",                 // holds two
+           "_tile_007",                  // not as it would be written
+           "_tile_-0",                   //
+           "_tile_+1",                   //
+           "_tile_1.5",                  // not integers
+           "_tile_1e3",                  //
+           "_tile_9223372036854775808",  // past 64 bits
+           "_Tile_1",                    // no such name
+           "_ti le_1",                   //
+           "_tile_ 1",                   //
+           "_tile_1 ",                   //
+           "_tile_1,stages_2",           //
+           "_tile_1\n",                  //
        }) {
     EXPECT_EQ(Config::from_text(text), std::nullopt) << text;
   }

@@ -14,8 +14,8 @@
 namespace tunedops {
 namespace {
 
-constexpr DType kAll[] = {DType::kFloat32,  DType::kFloat64,
-                          DType::kBFloat16, DType::kFloat16,
+constexpr DType kAll[] = {DType::kFloat32,   DType::kFloat64,
+                          DType::kBFloat16,  DType::kFloat16,
                           DType::kComplex64, DType::kComplex128};
 
 TEST(DType, SpellsTypesAsTunableOpDoes) {

@@ -29,8 +29,8 @@ enum class Fault {
   kNan,           // the first element is NaN
   kWritesBehind,  // one element too many, correct otherwise
   kWritesBefore,
-  kWritesGaps,    // between the columns
-  kUnwritten,     // reports success and does nothing
+  kWritesGaps,  // between the columns
+  kUnwritten,   // reports success and does nothing
 };
 
 struct Behaviour {
@@ -107,9 +107,7 @@ class FakePlan final : public Plan {
 
   const ProblemKey& problem() const { return problem_; }
 
-  std::string solution() const {
-    return Solution{&kernel_, config_}.to_text();
-  }
+  std::string solution() const { return Solution{&kernel_, config_}.to_text(); }
 
   Status run(const Arguments& arguments, Stream) const override {
     const Behaviour& behaviour = kernel_.behaviour_;
@@ -118,8 +116,8 @@ class FakePlan final : public Plan {
       const std::lock_guard lock(kernel_.mutex_);
       run = ++kernel_.runs_[config_.to_text()];
     }
-    kernel_.device_.clock.advance(
-        behaviour.ms_of ? behaviour.ms_of(config_) : behaviour.ms);
+    kernel_.device_.clock.advance(behaviour.ms_of ? behaviour.ms_of(config_)
+                                                  : behaviour.ms);
     if (behaviour.fault == Fault::kFails ||
         (behaviour.fault == Fault::kFailsLater && run > 10)) {
       return Status::failed(behaviour.reason);
@@ -151,28 +149,28 @@ class FakePlan final : public Plan {
     auto* values = static_cast<float*>(arguments.operands[which]);
     const std::int64_t last = output.extent() - 1;
     switch (kernel_.behaviour_.fault) {
-      case Fault::kWrong:
-        for (std::int64_t i = 0; i < output.inner; ++i) {
-          values[i] += 1;
-        }
-        break;
-      case Fault::kWrongCorner:
-        values[last] += 1;
-        break;
-      case Fault::kNan:
-        values[0] = std::numeric_limits<float>::quiet_NaN();
-        break;
-      case Fault::kWritesBehind:
-        values[last + 1] = 0;
-        break;
-      case Fault::kWritesBefore:
-        values[-1] = 0;
-        break;
-      case Fault::kWritesGaps:
-        values[output.inner] = 0;
-        break;
-      default:
-        break;
+    case Fault::kWrong:
+      for (std::int64_t i = 0; i < output.inner; ++i) {
+        values[i] += 1;
+      }
+      break;
+    case Fault::kWrongCorner:
+      values[last] += 1;
+      break;
+    case Fault::kNan:
+      values[0] = std::numeric_limits<float>::quiet_NaN();
+      break;
+    case Fault::kWritesBehind:
+      values[last + 1] = 0;
+      break;
+    case Fault::kWritesBefore:
+      values[-1] = 0;
+      break;
+    case Fault::kWritesGaps:
+      values[output.inner] = 0;
+      break;
+    default:
+      break;
     }
   }
 

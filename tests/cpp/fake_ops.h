@@ -123,10 +123,10 @@ inline void compute_gemm(const ProblemKey& key, const Arguments& arguments) {
       for (std::int64_t i = 0; i < p.m; ++i) {
         float sum = 0;
         for (std::int64_t l = 0; l < p.k; ++l) {
-          sum += a[z * p.stride_a + (p.transpose_a ? i * p.lda + l
-                                                   : l * p.lda + i)] *
-                 b[z * p.stride_b + (p.transpose_b ? l * p.ldb + j
-                                                   : j * p.ldb + l)];
+          sum += a[z * p.stride_a +
+                   (p.transpose_a ? i * p.lda + l : l * p.lda + i)] *
+                 b[z * p.stride_b +
+                   (p.transpose_b ? l * p.ldb + j : j * p.ldb + l)];
         }
         float& target = out[z * p.stride_c + j * p.ldc + i];
         sum *= static_cast<float>(arguments.alpha);

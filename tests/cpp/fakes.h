@@ -4,6 +4,7 @@
 // say they cost, its memory is the heap, and every fact about it can be set. So
 // the whole core runs without sleeping and its decisions are known beforehand.
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -13,7 +14,9 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -43,8 +46,8 @@ struct FakeDevice {
   double resolution_ms = 0;
   double noise = 0;   // standard deviation of the logarithm of a reading
   unsigned seed = 1;  // of the noise
-  std::atomic<int> scopes{0};         // entered so far
-  std::atomic<int> open_scopes{0};    // entered and not left
+  std::atomic<int> scopes{0};             // entered so far
+  std::atomic<int> open_scopes{0};        // entered and not left
   std::atomic<std::size_t> allocated{0};  // bytes held now
   std::atomic<std::size_t> most_allocated{0};
 
@@ -59,8 +62,8 @@ class FakeStopwatch final : public Stopwatch {
   explicit FakeStopwatch(FakeDevice& device)
       : device_(device), engine_(device.seed) {}
 
-  Status measure(std::span<const Launch> rotation, std::size_t first,
-                 int calls, double& milliseconds) override {
+  Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
+                 double& milliseconds) override {
     const double begin = device_.clock.now_ms();
     for (int call = 0; call < calls; ++call) {
       const std::size_t next =

@@ -4,9 +4,10 @@
 
 #include "tuning/file_io.h"
 
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "fakes.h"
 
@@ -18,7 +19,7 @@ class FileIoTest : public TempFolderTest {
   std::string target() const { return path("file.csv"); }
 
   static mode_t mode_of(const std::string& path) {
-    struct stat info {};
+    struct stat info{};
     EXPECT_EQ(::stat(path.c_str(), &info), 0);
     return info.st_mode & 07777;
   }
@@ -35,8 +36,7 @@ class FileIoTest : public TempFolderTest {
 
   static void expect_reason(const Status& status, const std::string& part) {
     EXPECT_EQ(status.code(), Status::Code::kFailed);
-    EXPECT_NE(status.reason().find(part), std::string::npos)
-        << status.reason();
+    EXPECT_NE(status.reason().find(part), std::string::npos) << status.reason();
   }
 };
 
@@ -92,8 +92,7 @@ TEST_F(FileIoTest, ReadsNothingButRegularFiles) {
   expect_reason(read_trusted_file("/dev/zero", contents),
                 "is not a regular file");
   ASSERT_EQ(::mkfifo(target().c_str(), 0600), 0);
-  expect_reason(read_trusted_file(target(), contents),
-                "is not a regular file");
+  expect_reason(read_trusted_file(target(), contents), "is not a regular file");
 }
 
 TEST_F(FileIoTest, ReadsNothingHuge) {

@@ -3,6 +3,7 @@
 
 #include "kernels/gemm/gemm_definition.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 

@@ -76,8 +76,9 @@ class RandomProblems {
     }
   }
 
-  std::int64_t size() { return 1 + static_cast<std::int64_t>(
-                                       engine_() % (chance(2) ? 16 : 5000)); }
+  std::int64_t size() {
+    return 1 + static_cast<std::int64_t>(engine_() % (chance(2) ? 16 : 5000));
+  }
   std::int64_t padding() { return chance(4) ? size() : 0; }
   DType dtype() { return static_cast<DType>(1 + engine_() % 6); }
   std::uint8_t alignment() {
@@ -136,17 +137,17 @@ TEST(GemmKeyTextRandom, AChangedTextIsItsOwnProblemOrNone) {
     const char letter =
         letters[random.up_to(static_cast<unsigned>(letters.size()) - 1)];
     switch (random.up_to(3)) {
-      case 0:
-        field[at] = letter;
-        break;
-      case 1:
-        field.insert(at, 1, letter);
-        break;
-      case 2:
-        field.erase(at, 1);
-        break;
-      default:
-        field.resize(at);
+    case 0:
+      field[at] = letter;
+      break;
+    case 1:
+      field.insert(at, 1, letter);
+      break;
+    case 2:
+      field.erase(at, 1);
+      break;
+    default:
+      field.resize(at);
     }
     const auto back = gemm.from_text(text, problem.header.device());
     if (!back) {

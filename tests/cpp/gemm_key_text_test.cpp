@@ -21,9 +21,8 @@ const GemmDefinition& gemm() {
   return definition;
 }
 
-std::optional<GemmProblem> read(const std::string& op,
-                                const std::string& params,
-                                Device device = kGpu) {
+std::optional<GemmProblem>
+read(const std::string& op, const std::string& params, Device device = kGpu) {
   const auto key = gemm().from_text({op, params}, device);
   return key ? std::optional(from_key<GemmProblem>(*key)) : std::nullopt;
 }
@@ -44,23 +43,23 @@ GemmProblem plain_bf16() {
 // Rows of a file that PyTorch's TunableOp wrote.
 TEST(GemmKeyText, PlainRowsAreThoseOfPyTorch) {
   const GemmProblem plain = plain_bf16();
-  EXPECT_EQ(read("GemmTunableOp_BFloat16_TN",
-                 "tn_4096_16_4096_ld_4096_4096_4096"),
-            plain);
+  EXPECT_EQ(
+      read("GemmTunableOp_BFloat16_TN", "tn_4096_16_4096_ld_4096_4096_4096"),
+      plain);
 
   GemmProblem tall = plain;
   tall.m = tall.ldc = 28672;
   tall.n = 64;
-  EXPECT_EQ(read("GemmTunableOp_BFloat16_TN",
-                 "tn_28672_64_4096_ld_4096_4096_28672"),
-            tall);
+  EXPECT_EQ(
+      read("GemmTunableOp_BFloat16_TN", "tn_28672_64_4096_ld_4096_4096_28672"),
+      tall);
 
   GemmProblem fp32 = plain;
   fp32.a_dtype = fp32.b_dtype = fp32.out_dtype = DType::kFloat32;
   fp32.m = fp32.n = fp32.k = fp32.lda = fp32.ldb = fp32.ldc = 1024;
-  EXPECT_EQ(read("GemmTunableOp_float_TN",
-                 "tn_1024_1024_1024_ld_1024_1024_1024"),
-            fp32);
+  EXPECT_EQ(
+      read("GemmTunableOp_float_TN", "tn_1024_1024_1024_ld_1024_1024_1024"),
+      fp32);
 
   GemmProblem bias = plain;
   bias.bias_dtype = DType::kBFloat16;
@@ -104,8 +103,7 @@ TEST(GemmKeyText, Tf32IsATypeOfItsOwn) {
   p.a_dtype = p.b_dtype = p.out_dtype = DType::kFloat32;
   p.header.precision = kAllowTf32;
   EXPECT_EQ(written(p).op, "GemmTunableOp_tf32_TN");
-  EXPECT_EQ(read("GemmTunableOp_tf32_TN",
-                 "tn_4096_16_4096_ld_4096_4096_4096"),
+  EXPECT_EQ(read("GemmTunableOp_tf32_TN", "tn_4096_16_4096_ld_4096_4096_4096"),
             p);
 }
 
@@ -212,12 +210,15 @@ TEST(GemmKeyText, RejectsWhatItWouldNotWrite) {
     EXPECT_EQ(read(op, bad), std::nullopt) << bad;
   }
   for (const char* suffix :
-       {"_out_BFloat16", "_out_int", "_bias_float", "_epi_none", "_epi_",
-        "_epi_silu", "_alpha_one", "_alpha", "_beta_zero", "_align_16_16_16",
-        "_align_3_16_16", "_align_8_8", "_align_8_8_8_8", "_align_32_8_8",
-        "_conj_00", "_conj_1", "_conj_2", "_ws_0", "_ws_-1", "_ws_65536",
-        "_threads_1", "_det_fullprec", "_det_det", "_beta_one_alpha_any",
-        "_stride_1_1_1", "_unknown", "_fullprecision"}) {
+       {"_out_BFloat16",   "_out_int",       "_bias_float",
+        "_epi_none",       "_epi_",          "_epi_silu",
+        "_alpha_one",      "_alpha",         "_beta_zero",
+        "_align_16_16_16", "_align_3_16_16", "_align_8_8",
+        "_align_8_8_8_8",  "_align_32_8_8",  "_conj_00",
+        "_conj_1",         "_conj_2",        "_ws_0",
+        "_ws_-1",          "_ws_65536",      "_threads_1",
+        "_det_fullprec",   "_det_det",       "_beta_one_alpha_any",
+        "_stride_1_1_1",   "_unknown",       "_fullprecision"}) {
     EXPECT_EQ(read(op, params + suffix), std::nullopt) << suffix;
   }
 }
@@ -230,16 +231,15 @@ TEST(GemmKeyText, RejectsSizesThatNoMemoryHolds) {
         "nn_-1_1_1_ld_1_1_1", "nn_2_1_1_ld_1_1_2", "nn_1_1_2_ld_1_1_1",
         "nn_2_1_1_ld_2_1_1", "nn_1_1_1_ld_0_1_1",
         "nn_9223372036854775807_1_1_ld_9223372036854775807_1_1",
-        "nn_9223372036854775808_1_1_ld_1_1_1",
-        "nn_1_1099511627777_1_ld_1_1_1",
+        "nn_9223372036854775808_1_1_ld_1_1_1", "nn_1_1099511627777_1_ld_1_1_1",
         "nn_1048577_1_1048577_ld_1048577_1048577_1048577"}) {
     EXPECT_EQ(read(op, params), std::nullopt) << params;
   }
   const std::string batched = "GemmStridedBatchedTunableOp_float_NN";
   EXPECT_TRUE(read(batched, "nn_1_1_1_B_2_ld_1_1_1"));
   for (const char* params :
-       {"nn_1_1_1_B_0_ld_1_1_1", "nn_1_1_1_B_-1_ld_1_1_1",
-        "nn_1_1_1_ld_1_1_1", "nn_1_1_1_B_2_ld_1_1_1_stride_1_1_1",
+       {"nn_1_1_1_B_0_ld_1_1_1", "nn_1_1_1_B_-1_ld_1_1_1", "nn_1_1_1_ld_1_1_1",
+        "nn_1_1_1_B_2_ld_1_1_1_stride_1_1_1",
         "nn_1_1_1_B_2_ld_1_1_1_stride_-1_1_1",
         "nn_1_1_1_B_2_ld_1_1_1_stride_9223372036854775807_1_1",
         "nn_1048576_1_1048576_B_1048576_ld_1048576_1048576_1048576"}) {

@@ -20,8 +20,7 @@ class KernelRegistryTest : public testing::Test {
 
   // The name of the kernel and the text of the config, with a bar between.
   std::string parse(const std::string& text) const {
-    const auto solution =
-        registry_.parse(kGemmOp, DeviceType::kCpu, text);
+    const auto solution = registry_.parse(kGemmOp, DeviceType::kCpu, text);
     return solution ? std::string(solution->kernel->name()) + '|' +
                           solution->config.to_text()
                     : "nothing";

@@ -92,8 +92,8 @@ TEST_F(NumericCheckTest, NanAndInfinityAreWrong) {
   make(gemm_op(), to_key(gemm_problem(4, 4, 4)));
   check_->set_baseline(answer());
   for (const float bad : {NAN, INFINITY, -INFINITY}) {
-    EXPECT_FALSE(check_->check(answer([&](float* out) { out[5] = bad; }))
-                     .is_ok());
+    EXPECT_FALSE(
+        check_->check(answer([&](float* out) { out[5] = bad; })).is_ok());
   }
   // What a kernel leaves unwritten is the poison, which is NaN too.
   ASSERT_TRUE(buffers_->reset_output().is_ok());
@@ -157,8 +157,7 @@ TEST_F(NumericCheckTest, LooksOnlyAtElementsOfTheOutput) {
   check_->set_baseline(answer());
   // The gaps are NaN, and are nobody's business here.
   EXPECT_TRUE(check_->check(answer()).is_ok());
-  EXPECT_FALSE(
-      check_->check(answer([](float* out) { out[7] += 1; })).is_ok());
+  EXPECT_FALSE(check_->check(answer([](float* out) { out[7] += 1; })).is_ok());
 }
 
 TEST_F(NumericCheckTest, ChecksScalarsBiasAndActivation) {
@@ -184,10 +183,10 @@ TEST_F(NumericCheckTest, AnExactOpIsCheckedExactly) {
   check_->set_baseline(answer());
   const Status right = check_->check(answer());
   EXPECT_TRUE(right.is_ok()) << right.reason();
-  EXPECT_FALSE(
-      check_
-          ->check(answer([](float* y) { y[500] = std::nextafter(y[500], 9.0F); }))
-          .is_ok());
+  EXPECT_FALSE(check_
+                   ->check(answer(
+                       [](float* y) { y[500] = std::nextafter(y[500], 9.0F); }))
+                   .is_ok());
 }
 
 }  // namespace

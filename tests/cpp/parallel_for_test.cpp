@@ -20,9 +20,8 @@ void on_own_threads(std::int64_t count, int threads, ParallelForBody body,
   ++calls;
   std::vector<std::thread> pool;
   for (int t = 0; t < threads; ++t) {
-    pool.emplace_back([=] {
-      body(context, count * t / threads, count * (t + 1) / threads);
-    });
+    pool.emplace_back(
+        [=] { body(context, count * t / threads, count * (t + 1) / threads); });
   }
   for (std::thread& thread : pool) {
     thread.join();

@@ -31,26 +31,26 @@ std::string mutated(std::string text, std::mt19937& engine) {
   };
   for (std::size_t changes = 1 + at_most(8); changes > 0; --changes) {
     const std::size_t at = at_most(text.size());
-    const std::size_t length = at_most(std::min<std::size_t>(
-        40, text.size() - at));
+    const std::size_t length =
+        at_most(std::min<std::size_t>(40, text.size() - at));
     switch (at_most(5)) {
-      case 0:  // any byte
-        text.insert(at, 1, static_cast<char>(at_most(255)));
-        break;
-      case 1:  // a byte that means something
-        text.insert(at, 1, std::string(",\n\r# \t_\0x", 9)[at_most(8)]);
-        break;
-      case 2:
-        text.erase(at, length);
-        break;
-      case 3:  // a piece again
-        text.insert(at_most(text.size()), text.substr(at, length));
-        break;
-      case 4:
-        text.insert(at, std::string(at_most(5000), 'z'));
-        break;
-      default:
-        text.insert(at, "Validator,DEVICE,other\n");
+    case 0:  // any byte
+      text.insert(at, 1, static_cast<char>(at_most(255)));
+      break;
+    case 1:  // a byte that means something
+      text.insert(at, 1, std::string(",\n\r# \t_\0x", 9)[at_most(8)]);
+      break;
+    case 2:
+      text.erase(at, length);
+      break;
+    case 3:  // a piece again
+      text.insert(at_most(text.size()), text.substr(at, length));
+      break;
+    case 4:
+      text.insert(at, std::string(at_most(5000), 'z'));
+      break;
+    default:
+      text.insert(at, "Validator,DEVICE,other\n");
     }
   }
   return text;

@@ -41,7 +41,8 @@ TEST_F(ResultsFileEnvironmentTest, IsExplainedAndLeftAlone) {
             Notices{"results file '" + csv() +
                     "' is not used: validator DEVICE is 'another' in the file "
                     "and 'fake' here; results of this environment are kept in "
-                    "'" + beside() + "'"});
+                    "'" +
+                    beside() + "'"});
   EXPECT_EQ(file.path(), csv());
   EXPECT_EQ(file.active_path(), beside());
   EXPECT_FALSE(exists(beside())) << "nothing was won yet";

@@ -89,9 +89,8 @@ TEST_F(ResultsFileTest, SavingSortsAndKeepsComments) {
   ResultsFile file = open();
   put(file, "nn_1", "B");
   EXPECT_TRUE(file.save(notices_));
-  EXPECT_EQ(text(),
-            "# mine\nValidator,DEVICE,fake\nGemm,nn_1,B\n# why\n"
-            "Gemm,nn_2,A,0.5\n# end\n");
+  EXPECT_EQ(text(), "# mine\nValidator,DEVICE,fake\nGemm,nn_1,B\n# why\n"
+                    "Gemm,nn_2,A,0.5\n# end\n");
   const FileStamp before = stamp_of(csv());
   EXPECT_TRUE(file.save(notices_));
   EXPECT_EQ(stamp_of(csv()), before) << "there was nothing to change";
@@ -123,17 +122,15 @@ TEST_F(ResultsFileTest, ARowChangedOnDiskBeatsMemory) {
   write_text(csv(), "Validator,DEVICE,fake\nGemm,nn_1,A\nGemm,nn_2,A\n");
   ResultsFile file = open();
   put(file, "nn_2", "B", false);
-  write_text(csv(),
-             "Validator,DEVICE,fake\n# by hand\nGemm,nn_1,Default\n"
-             "Gemm,nn_2,A\n");
+  write_text(csv(), "Validator,DEVICE,fake\n# by hand\nGemm,nn_1,Default\n"
+                    "Gemm,nn_2,A\n");
   bool adopted = false;
   EXPECT_TRUE(file.save(notices_, &adopted));
   EXPECT_TRUE(adopted);
   EXPECT_EQ(solution(file, "nn_1"), "Default");
   EXPECT_EQ(solution(file, "nn_2"), "B") << "nobody else changed that one";
-  EXPECT_EQ(text(),
-            "Validator,DEVICE,fake\n# by hand\nGemm,nn_1,Default\n"
-            "Gemm,nn_2,B\n");
+  EXPECT_EQ(text(), "Validator,DEVICE,fake\n# by hand\nGemm,nn_1,Default\n"
+                    "Gemm,nn_2,B\n");
   EXPECT_TRUE(file.save(notices_, &adopted));
   EXPECT_FALSE(adopted);
 }
@@ -187,9 +184,8 @@ TEST_F(ResultsFileTest, AppendingToATornFileMendsIt) {
   EXPECT_EQ(notices_.size(), 1U);
   EXPECT_EQ(solution(file, "nn_2"), "none");
   put(file, "nn_3", "C");
-  EXPECT_EQ(text(),
-            "Validator,DEVICE,fake\nGemm,nn_1,A\nGemm,nn_3,C\n"
-            "# incomplete: Gemm,nn_2,Gemm_\n");
+  EXPECT_EQ(text(), "Validator,DEVICE,fake\nGemm,nn_1,A\nGemm,nn_3,C\n"
+                    "# incomplete: Gemm,nn_2,Gemm_\n");
 }
 
 TEST_F(ResultsFileTest, ComplaintsNameFileAndLine) {

@@ -154,8 +154,8 @@ TEST(Settings, ReadsBooleansInAllSpellings) {
 
 TEST(Settings, ReadsIntegersWhole) {
   Settings settings = with({});
-  for (const char* text : {"", " 1", "1 ", "1.0", "0x1", "1e3", "+1", "one",
-                           "2147483648", "-2"}) {
+  for (const char* text :
+       {"", " 1", "1 ", "1.0", "0x1", "1e3", "+1", "one", "2147483648", "-2"}) {
     EXPECT_THROW(settings.set("ROTATING_BUFFER_SIZE", text),
                  std::invalid_argument)
         << text;
@@ -197,8 +197,7 @@ TEST(Settings, ReadsTheNumericalCheck) {
 TEST(Settings, ReadsTheNamesOfKernels) {
   Settings settings = with({});
   settings.set("KERNELS", " Gemm_A, ,Gemm_B ,");
-  EXPECT_EQ(settings.kernels(),
-            (std::vector<std::string>{"Gemm_A", "Gemm_B"}));
+  EXPECT_EQ(settings.kernels(), (std::vector<std::string>{"Gemm_A", "Gemm_B"}));
   settings.set("KERNELS", "");
   EXPECT_TRUE(settings.kernels().empty());
 }

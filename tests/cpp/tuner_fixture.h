@@ -14,8 +14,8 @@ namespace tunedops {
 class TunerTest : public testing::Test {
  protected:
   FakeKernel& add(Behaviour behaviour) {
-    kernels_.push_back(std::make_unique<FakeKernel>(device_, *op_,
-                                                    std::move(behaviour)));
+    kernels_.push_back(
+        std::make_unique<FakeKernel>(device_, *op_, std::move(behaviour)));
     return *kernels_.back();
   }
 

@@ -6,7 +6,9 @@
 namespace tunedops {
 namespace {
 
-TEST_F(TunerTest, NoIterationsAndNoDurationStillDecide) {
+using TunerLimitsTest = TunerTest;
+
+TEST_F(TunerLimitsTest, NoIterationsAndNoDurationStillDecide) {
   limits_.iterations = 0;
   limits_.duration_ms = 0;
   limits_.warmup_iterations = 0;
@@ -20,7 +22,7 @@ TEST_F(TunerTest, NoIterationsAndNoDurationStillDecide) {
   EXPECT_EQ(fast.runs(), 4);
 }
 
-TEST_F(TunerTest, OneReadingMustConvince) {
+TEST_F(TunerLimitsTest, OneReadingMustConvince) {
   limits_.iterations = 1;
   add({.name = "Default", .ms = 1.0});
   add({.name = "Faster", .ms = 0.93});
@@ -29,7 +31,7 @@ TEST_F(TunerTest, OneReadingMustConvince) {
   EXPECT_EQ(race().solution, "Faster");
 }
 
-TEST_F(TunerTest, IterationsBoundEverySolution) {
+TEST_F(TunerLimitsTest, IterationsBoundEverySolution) {
   limits_.duration_ms = 1e9;
   limits_.budget_ms = 1e9;
   limits_.warmup_iterations = 2;
@@ -48,7 +50,7 @@ TEST_F(TunerTest, IterationsBoundEverySolution) {
   }
 }
 
-TEST_F(TunerTest, ASolutionThatIsClearlySlowIsDroppedAtOnce) {
+TEST_F(TunerLimitsTest, ASolutionThatIsClearlySlowIsDroppedAtOnce) {
   add({.name = "Default", .ms = 1.0});
   FakeKernel& slow = add({.name = "Slow", .ms = 5.0});
   const TuneOutcome outcome = race();
@@ -57,10 +59,9 @@ TEST_F(TunerTest, ASolutionThatIsClearlySlowIsDroppedAtOnce) {
   EXPECT_EQ(slow.runs(), 3) << "a first run, warm-up, one reading";
 }
 
-TEST_F(TunerTest, ScreeningEndsWithTheDurationOfASolution) {
+TEST_F(TunerLimitsTest, ScreeningEndsWithTheDurationOfASolution) {
   limits_.duration_ms = 30;
   limits_.budget_ms = 1e9;
-  // 13 and not 12 challengers, so that some are dropped before the final.
   add({.name = "Default", .ms = 4.0});
   std::vector<FakeKernel*> challengers;
   for (int i = 0; i < 13; ++i) {
@@ -80,7 +81,7 @@ TEST_F(TunerTest, ScreeningEndsWithTheDurationOfASolution) {
   EXPECT_EQ(dropped, 10) << "three get into the final";
 }
 
-TEST_F(TunerTest, AHugeDurationScreensAsOftenAsASmallOne) {
+TEST_F(TunerLimitsTest, AHugeDurationScreensAsOftenAsASmallOne) {
   limits_.duration_ms = 2147483647;
   limits_.budget_ms = 1e9;
   limits_.iterations = 44;
@@ -91,7 +92,7 @@ TEST_F(TunerTest, AHugeDurationScreensAsOftenAsASmallOne) {
   EXPECT_EQ(fast.runs(), 1 + 1 + 44 + 1 + 44);
 }
 
-TEST_F(TunerTest, TheFinalIsBoundedByTheDurationToo) {
+TEST_F(TunerLimitsTest, TheFinalIsBoundedByTheDurationToo) {
   limits_.duration_ms = 10;
   limits_.budget_ms = 1e9;
   add({.name = "Default", .ms = 2.0});
@@ -102,7 +103,7 @@ TEST_F(TunerTest, TheFinalIsBoundedByTheDurationToo) {
   EXPECT_GE(samples(outcome, "Fast"), 20);
 }
 
-TEST_F(TunerTest, TheBudgetBoundsTheFinal) {
+TEST_F(TunerLimitsTest, TheBudgetBoundsTheFinal) {
   limits_.budget_ms = 100;
   limits_.duration_ms = 1e9;
   limits_.iterations = 1000000;
@@ -116,7 +117,7 @@ TEST_F(TunerTest, TheBudgetBoundsTheFinal) {
 
 // One candidate turns out to be so slow that the budget is gone: it costs its
 // first run and no more, those behind it nothing, and what is known decides.
-TEST_F(TunerTest, TheBudgetBoundsScreening) {
+TEST_F(TunerLimitsTest, TheBudgetBoundsScreening) {
   limits_.budget_ms = 100;
   FakeKernel& standard = add({.name = "Default", .ms = 1.0});
   add({.name = "Fine", .ms = 0.5});
@@ -132,7 +133,7 @@ TEST_F(TunerTest, TheBudgetBoundsScreening) {
   EXPECT_LE(outcome.elapsed_ms, 210);
 }
 
-TEST_F(TunerTest, ShortCallsAreTimedInBatches) {
+TEST_F(TunerLimitsTest, ShortCallsAreTimedInBatches) {
   device_.resolution_ms = 0.02;
   limits_.iterations = 50;
   limits_.duration_ms = 1;
@@ -145,7 +146,7 @@ TEST_F(TunerTest, ShortCallsAreTimedInBatches) {
   EXPECT_GE(fast.runs(), 40 * samples(outcome, "Fast"));
 }
 
-TEST_F(TunerTest, WarmsUpForAsLongAsAsked) {
+TEST_F(TunerLimitsTest, WarmsUpForAsLongAsAsked) {
   limits_.iterations = 1;
   limits_.warmup_iterations = 0;
   limits_.warmup_duration_ms = 10;
@@ -156,7 +157,7 @@ TEST_F(TunerTest, WarmsUpForAsLongAsAsked) {
 
 // Noise of 5 % and equal kernels, a hundred machines: the wrong decision is
 // made almost never. Nor is a tenth missed.
-TEST_F(TunerTest, NoiseDoesNotDecide) {
+TEST_F(TunerLimitsTest, NoiseDoesNotDecide) {
   int wrong = 0;
   int missed = 0;
   device_.noise = 0.05;
@@ -177,7 +178,7 @@ TEST_F(TunerTest, NoiseDoesNotDecide) {
 }
 
 // What the tuner measured as the winner is what it ran.
-TEST_F(TunerTest, TheWinnerIsWhoRan) {
+TEST_F(TunerLimitsTest, TheWinnerIsWhoRan) {
   add({.name = "Default", .ms = 1.0});
   std::vector<Config> configs;
   for (int tile = 1; tile <= 40; ++tile) {
@@ -185,8 +186,8 @@ TEST_F(TunerTest, TheWinnerIsWhoRan) {
   }
   FakeKernel& kernel =
       add({.name = "Tiled", .configs = configs, .ms_of = [](const Config& c) {
-        return c.at("tile") == 29 ? 0.5 : 0.6 + 0.01 * c.at("tile");
-      }});
+             return c.at("tile") == 29 ? 0.5 : 0.6 + 0.01 * c.at("tile");
+           }});
   const TuneOutcome outcome = race();
   EXPECT_EQ(outcome.solution, "Tiled_tile_29");
   EXPECT_NEAR(outcome.time_ms, 0.5, 1e-9);

@@ -26,9 +26,11 @@ TEST_F(TunerTest, AConfigIsASolutionOfItsOwn) {
   add({.name = "Default", .ms = 1.0});
   const Config small = Config().with("tile", {16, 16});
   const Config large = Config().with("tile", {64, 64});
-  FakeKernel& kernel =
-      add({.name = "Tiled", .configs = {small, large}, .ms_of =
-               [&](const Config& config) { return config == large ? 0.3 : 0.6; }});
+  FakeKernel& kernel = add({.name = "Tiled",
+                            .configs = {small, large},
+                            .ms_of = [&](const Config& config) {
+                              return config == large ? 0.3 : 0.6;
+                            }});
   EXPECT_EQ(race().solution, "Tiled_tile_64x64");
   EXPECT_GT(kernel.runs(small), 0);
   EXPECT_GT(kernel.runs(large), kernel.runs(small));
@@ -102,7 +104,8 @@ TEST_F(TunerTest, TheReasonSaysWhatWasWrong) {
   add({.name = "Unwritten", .ms = 0.5, .fault = Fault::kUnwritten});
   const TuneOutcome outcome = race();
   EXPECT_EQ(outcome.solution, "Default");
-  EXPECT_TRUE(refused(outcome, "Wrong").starts_with("wrong result at [0, 0, 0]"))
+  EXPECT_TRUE(
+      refused(outcome, "Wrong").starts_with("wrong result at [0, 0, 0]"))
       << refused(outcome, "Wrong");
   EXPECT_EQ(refused(outcome, "Outside"), "writes outside of its output");
   EXPECT_TRUE(refused(outcome, "Unwritten").starts_with("wrong result at"));
@@ -115,6 +118,20 @@ TEST_F(TunerTest, EachFinalistStartsFromAFreshOutput) {
   add({.name = "Wrong", .ms = 0.4, .fault = Fault::kWrong});
   add({.name = "Right", .ms = 0.5});
   EXPECT_EQ(race().solution, "Right");
+}
+
+// Cheats are fast. However many there are, who works is not slow beside them.
+TEST_F(TunerTest, CheatsDoNotDriveOutTheRight) {
+  add({.name = "Default", .ms = 1.0});
+  for (int i = 0; i < 20; ++i) {
+    add({.name = "Cheat" + std::to_string(i),
+         .ms = 0.01 * (i + 1),
+         .fault = Fault::kUnwritten});
+  }
+  add({.name = "Right", .ms = 0.7});
+  const TuneOutcome outcome = race();
+  EXPECT_EQ(outcome.solution, "Right");
+  EXPECT_TRUE(refused(outcome, "Cheat19").starts_with("wrong result at"));
 }
 
 // A kernel that adds to its output gets the same output each time, or a right
@@ -146,9 +163,13 @@ TEST_F(TunerTest, TolerancesOfTheUserCount) {
 
 TEST_F(TunerTest, AFailureDropsACandidateAndNoMore) {
   add({.name = "Default", .ms = 1.0});
-  add({.name = "Fails", .ms = 0.1, .fault = Fault::kFails,
+  add({.name = "Fails",
+       .ms = 0.1,
+       .fault = Fault::kFails,
        .reason = "no such instruction"});
-  add({.name = "FailsLater", .ms = 0.2, .fault = Fault::kFailsLater,
+  add({.name = "FailsLater",
+       .ms = 0.2,
+       .fault = Fault::kFailsLater,
        .reason = "worn out"});
   add({.name = "Fine", .ms = 0.5});
   const TuneOutcome outcome = race();
@@ -161,7 +182,8 @@ TEST_F(TunerTest, AFailureDropsACandidateAndNoMore) {
 TEST_F(TunerTest, AStickyFailureStopsEverything) {
   add({.name = "Default", .ms = 1.0});
   add({.name = "Fine", .ms = 0.5});
-  FakeKernel& sticky = add({.name = "Sticky", .ms = 0.1,
+  FakeKernel& sticky = add({.name = "Sticky",
+                            .ms = 0.1,
                             .fault = Fault::kSticky,
                             .reason = "illegal memory access"});
   FakeKernel& never = add({.name = "Never", .ms = 0.1});

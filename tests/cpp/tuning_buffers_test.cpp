@@ -17,8 +17,9 @@ class TuningBuffersTest : public testing::Test {
  protected:
   TuningBuffers make(const GemmProblem& problem, std::size_t rotating = 0,
                      std::size_t memory = kPlenty, std::size_t workspace = 0) {
-    return {backend_, gemm_op().definition, to_key(problem), {},
-            rotating, memory,               workspace};
+    return {
+        backend_, gemm_op().definition, to_key(problem), {}, rotating, memory,
+        workspace};
   }
 
   // A 3x2 output in columns of 5, so that there are gaps to write into.
@@ -130,8 +131,8 @@ TEST_F(TuningBuffersTest, FetchesWhatWasWritten) {
   ASSERT_TRUE(buffers.fetch_output(output).is_ok());
   ASSERT_EQ(output.size(), (5 + 3) * sizeof(float));
   EXPECT_EQ(load_element(DType::kFloat32, output.data(), 7).real(), 1.0);
-  EXPECT_TRUE(std::isnan(
-      load_element(DType::kFloat32, output.data(), 3).real()));
+  EXPECT_TRUE(
+      std::isnan(load_element(DType::kFloat32, output.data(), 3).real()));
 }
 
 TEST_F(TuningBuffersTest, ResettingPoisonsTheOutputAgain) {
@@ -150,8 +151,7 @@ TEST_F(TuningBuffersTest, NoticesEveryWriteOutside) {
   p.stride_c = 13;  // gaps of 2 in a matrix, and of 5 between both
   TuningBuffers buffers = make(p);
   const std::int64_t extent = 13 + 5 + 3;
-  const std::set<std::int64_t> inside{0,  1,  2,  5,  6,  7,
-                                      13, 14, 15, 18, 19, 20};
+  const std::set<std::int64_t> inside{0, 1, 2, 5, 6, 7, 13, 14, 15, 18, 19, 20};
   for (std::int64_t at = -64; at < extent + 64; ++at) {
     ASSERT_TRUE(buffers.reset_output().is_ok());
     write_all(buffers, p);
@@ -194,9 +194,8 @@ TEST_F(TuningBuffersTest, StaysWithinTheMemoryLimit) {
 
 TEST_F(TuningBuffersTest, TooLittleMemoryIsAReasonAndTakesNone) {
   constexpr std::size_t kLimit = 1 << 14;
-  for (const auto& buffers :
-       {make(gemm_problem(64, 64, 64), 0, kLimit),
-        make(gemm_problem(2, 2, 2), 0, kLimit, kLimit)}) {
+  for (const auto& buffers : {make(gemm_problem(64, 64, 64), 0, kLimit),
+                              make(gemm_problem(2, 2, 2), 0, kLimit, kLimit)}) {
     EXPECT_EQ(buffers.status().code(), Status::Code::kUnsupported);
     EXPECT_EQ(buffers.status().reason(), "not enough free memory to tune on");
   }
@@ -212,9 +211,9 @@ TEST_F(TuningBuffersTest, ServesAnyOp) {
   compute_scale(scale_problem(10), buffers.arguments(0));
   std::vector<std::byte> output;
   ASSERT_TRUE(buffers.fetch_output(output).is_ok());
-  EXPECT_EQ(load_element(DType::kFloat32, output.data(), 9).real(),
-            2 * load_element(DType::kFloat32, buffers.host_operands()[0], 9)
-                    .real());
+  EXPECT_EQ(
+      load_element(DType::kFloat32, output.data(), 9).real(),
+      2 * load_element(DType::kFloat32, buffers.host_operands()[0], 9).real());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ from tunedops.cli.errors import CliError
 from tunedops.cli.output import visible
 
 if TYPE_CHECKING:
-    from tunedops.cli.types import Commands
+    from tunedops.cli.argparse_types import Commands
 
 
 def add_to(commands: Commands) -> None:

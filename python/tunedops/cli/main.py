@@ -39,9 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--version", action="version", version=f"tunedops {tunedops.__version__}"
-    )
+    parser.add_argument("--version", action="version", version=f"tunedops {tunedops.__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in (tune, show, check, doctor):

@@ -8,17 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from tunedops import _C
 from tunedops.cli.errors import CliError
 from tunedops.cli.text_file import read_text
-
-HEADER = ("suite", "op", "dtype", "layout", "batch", "m", "n", "k")
-OPS = ("mm", "bmm", "linear")
-LAYOUTS = ("nt", "nn", "tn")
-DTYPES = ("float32", "bfloat16", "float16", "float64", "complex64", "complex128")
-_MOST = 2**40  # of a dimension, as in keys
+from tunedops.workloads import COLUMNS, Workload, read_workloads
 
 
 @dataclass(frozen=True)
@@ -61,22 +55,23 @@ def read_problems(path: str, device: tuple[str, int]) -> list[Problem]:
         CliError: a line cannot be understood, with its number; or there is none.
     """
     lines = list(_split(path, read_text(path)))
-    if not lines:
+    rows = [line for line in lines if line.fields[0] != "Validator"]
+    if not rows:
         raise CliError(f"{path}: holds no products")
-    first = lines[0]
-    if tuple(first.fields[: len(HEADER)]) == HEADER:
-        problems = [_from_workload(line, len(first.fields), device) for line in lines[1:]]
-    elif first.fields[0] == "Validator" or _C.is_problem(device, *_key_of(first)):
-        rows = [line for line in lines if line.fields[0] != "Validator"]
+    first = rows[0]
+    if tuple(first.fields[: len(COLUMNS)]) == COLUMNS:
+        problems = _from_workloads(path, device)
+    elif "TunableOp_" in first.fields[0]:
         problems = [_from_key(line, device) for line in rows]
     else:
         raise CliError(
-            f"{first.where}: expected the header '{','.join(HEADER)}' or 'op,params' "
-            f"lines for {device[0]}, got '{','.join(first.fields)}'"
+            f"{first.where}: expected the header '{','.join(COLUMNS)}' or "
+            f"'op,params' lines, got '{','.join(first.fields)}'"
         )
-    if not problems:
-        raise CliError(f"{path}: holds no products")
-    return list({problem.key: problem for problem in reversed(problems)}.values())[::-1]
+    unique: dict[tuple[str, str], Problem] = {}
+    for problem in problems:
+        unique.setdefault(problem.key, problem)
+    return list(unique.values())
 
 
 def _split(path: str, text: str) -> Iterator[_Line]:
@@ -86,12 +81,8 @@ def _split(path: str, text: str) -> Iterator[_Line]:
             yield _Line(f"{path}:{number}", fields)
 
 
-def _key_of(line: _Line) -> tuple[str, str]:
-    return (line.fields[0], line.fields[1] if len(line.fields) > 1 else "")
-
-
 def _from_key(line: _Line, device: tuple[str, int]) -> Problem:
-    op, params = _key_of(line)
+    op, params = line.fields[0], line.fields[1] if len(line.fields) > 1 else ""
     if not _C.is_problem(device, op, params):
         hint = ""
         if device[0] == "cpu" and "_threads_" not in params:
@@ -107,59 +98,21 @@ def _from_key(line: _Line, device: tuple[str, int]) -> Problem:
     return problem
 
 
-def _from_workload(line: _Line, columns: int, device: tuple[str, int]) -> Problem:
-    if len(line.fields) != columns:
-        raise CliError(f"{line.where}: expected {columns} fields, got {len(line.fields)}")
-    suite, op, dtype, layout, *sizes = line.fields[: len(HEADER)]
-    for name, value, known in (
-        ("op", op, OPS),
-        ("dtype", dtype, DTYPES),
-        ("layout", layout, LAYOUTS),
-    ):
-        if value not in known:
-            raise CliError(
-                f"{line.where}: {name} must be one of {', '.join(known)}, got '{value}'"
-            )
-    batch, m, n, k = (
-        _size(line, name, text) for name, text in zip(HEADER[4:], sizes, strict=True)
-    )
-    if op != "bmm" and batch != 1:
-        raise CliError(f"{line.where}: batch must be 1 for {op}, got '{batch}'")
-    shape = f"{batch}x{m}x{n}x{k}" if op == "bmm" else f"{m}x{n}x{k}"
-    label = f"{op} {dtype} {layout} {shape}"
-    batches = (batch,) if op == "bmm" else ()
+def _from_workloads(path: str, device: tuple[str, int]) -> list[Problem]:
     try:
-        mat1, mat2 = _operands(layout, batches, (m, n, k), getattr(torch, dtype), device)
-        bias = mat1.new_empty(n) if op == "linear" else None
-    except (RuntimeError, OverflowError, MemoryError) as error:
-        raise CliError(f"{line.where}: no memory for the operands of {label}") from error
-    key = _C.key_of(mat1, mat2, bias)
+        workloads = read_workloads(path)
+    except ValueError as error:
+        raise CliError(str(error)) from error
+    return [_from_workload(path, workload, device) for workload in workloads]
+
+
+def _from_workload(path: str, workload: Workload, device: tuple[str, int]) -> Problem:
+    place = torch.device(device[0]) if device[0] == "cpu" else torch.device(*device)
+    try:
+        mat1, mat2, *bias = workload.operands(place)
+    except (RuntimeError, TypeError, OverflowError, MemoryError) as error:
+        raise CliError(f"{path}: no memory for the operands of '{workload}'") from error
+    key = _C.key_of(mat1, mat2, bias[0] if bias else None)
     if key is None:
-        raise CliError(f"{line.where}: {label} cannot be tuned on {device[0]}")
-    return Problem(*key, label, suite)
-
-
-def _size(line: _Line, name: str, text: str) -> int:
-    value = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
-    if not 1 <= value <= _MOST:
-        raise CliError(f"{line.where}: {name} must be a whole number from 1, got '{text}'")
-    return value
-
-
-def _operands(
-    layout: str,
-    batches: tuple[int, ...],
-    sizes: tuple[int, int, int],
-    dtype: torch.dtype,
-    device: tuple[str, int],
-) -> tuple[Tensor, Tensor]:
-    """``[..., M, K]`` and ``[..., K, N]``, the transposed one a view; never written to."""
-    m, n, k = sizes
-    place = torch.device(*device) if device[0] != "cpu" else torch.device("cpu")
-
-    def matrix(rows: int, columns: int, transposed: bool) -> Tensor:
-        shape = (columns, rows) if transposed else (rows, columns)
-        tensor = torch.empty(*batches, *shape, dtype=dtype, device=place)
-        return tensor.transpose(-2, -1) if transposed else tensor
-
-    return matrix(m, k, layout[0] == "t"), matrix(k, n, layout[1] == "t")
+        raise CliError(f"{path}: '{workload}' cannot be tuned on {device[0]}")
+    return Problem(*key, str(workload), workload.suite)

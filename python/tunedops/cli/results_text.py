@@ -48,7 +48,7 @@ def parse_results(text: str) -> ResultsText:
 
 def _take(found: ResultsText, number: int, line: str) -> None:
     fields = [part.strip(" \t") for part in line.split(",")]
-    if any(ord(c) < 0x20 and c != "\t" or ord(c) == 0x7F for c in line):
+    if any((ord(c) < 0x20 and c != "\t") or ord(c) == 0x7F for c in line):
         found.complaints.append((number, "holds control characters and is ignored"))
     elif fields[0] == "Validator":
         if len(fields) == 3 and all(fields):

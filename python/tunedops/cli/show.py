@@ -6,20 +6,14 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tunedops.cli.errors import CliError
-from tunedops.cli.output import (
-    make_console,
-    microseconds,
-    ratio_of,
-    results_table,
-    say,
-    times,
-    visible,
-)
+from tunedops.cli.output import say, visible
 from tunedops.cli.results_text import parse_results
 from tunedops.cli.text_file import read_text
+from tunedops.table import make_console, microseconds, ratio_of, results_table, times
+from tunedops.workloads import COLUMNS
 
 if TYPE_CHECKING:
-    from tunedops.cli.types import Commands
+    from tunedops.cli.argparse_types import Commands
 
 
 def add_to(commands: Commands) -> None:
@@ -38,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the table on standard output and what was not understood on the other."""
     path: str = arguments.file
     found = parse_results(read_text(path))
+    if COLUMNS[:2] in found.rows:
+        raise CliError(f"{path}: is a workload, no results file; `tune` takes it")
     if found.complaints and not found.rows and not found.validators:
         number, complaint = found.complaints[0]
         raise CliError(f"{path}:{number}: {complaint}; this is no results file")

@@ -12,25 +12,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import torch
-
 import tunedops
 from tunedops import _C
 from tunedops.cli.device import add_device_to, device_of
 from tunedops.cli.errors import CliError
-from tunedops.cli.output import (
-    make_console,
-    microseconds,
-    ratio_of,
-    results_table,
-    say,
-    times,
-    visible,
-)
-from tunedops.cli.problems import HEADER, Problem, read_problems
+from tunedops.cli.output import say, visible
+from tunedops.cli.problems import Problem, read_problems
+from tunedops.table import make_console, microseconds, ratio_of, results_table, times
+from tunedops.workloads import COLUMNS
 
 if TYPE_CHECKING:
-    from tunedops.cli.types import Commands
+    from tunedops.cli.argparse_types import Commands
 
 
 def add_to(commands: Commands) -> None:
@@ -46,7 +38,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "workloads",
         metavar="WORKLOADS",
-        help=f"a workload (CSV with the header {','.join(HEADER)}), an untuned file or "
+        help=f"a workload (CSV with the header {','.join(COLUMNS)}), an untuned file or "
         "a results file ('op,params' lines); its content tells which",
     )
     add_device_to(parser)
@@ -103,10 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise CliError(f"not all results could be saved in '{results_file}'")
     if interrupted.is_set():
         left = sum(problem not in outcomes for problem in problems)
-        say(f"interrupted with {left} of {len(problems)} products left; '{results_file}' "
-            "keeps what was found")
+        say(
+            f"interrupted with {left} of {len(problems)} products left; '{results_file}' "
+            "keeps what was found"
+        )
         return 130
-    print(f"results: {results_file}")
+    if os.path.exists(results_file):
+        print(f"results: {results_file}")
     return 1 if any(o.how == "failed" for o in outcomes.values()) else 0
 
 
@@ -153,9 +148,7 @@ def check_writable(path: str) -> None:
         raise CliError(f"cannot write '{path}': {error.strerror}") from error
 
 
-def stored_outcomes(
-    problems: list[Problem], device: tuple[str, int]
-) -> dict[Problem, Outcome]:
+def stored_outcomes(problems: list[Problem], device: tuple[str, int]) -> dict[Problem, Outcome]:
     """The outcomes of those that have a result already."""
     outcomes = {}
     for problem in problems:
@@ -218,28 +211,12 @@ def tune_all(
 def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
     """Tunes one problem and keeps the result, in the file too."""
     try:
-        with threads_of(problem):
-            found = _C.tune(device, *problem.key, True)
-    except RuntimeError as error:
+        found = _C.tune(device, *problem.key, True)
+    except (RuntimeError, ValueError) as error:
         return Outcome("failed", str(error).partition("\n")[0])
-    if found["failure"]:
-        return Outcome("failed", found["failure"])
-    return Outcome("tuned", found["solution"], found["time_ms"], found["default_ms"])
-
-
-@contextmanager
-def threads_of(problem: Problem) -> Iterator[None]:
-    """Inside, torch's pool has the size that the key is for."""
-    before = torch.get_num_threads()
-    if problem.threads in (None, before):
-        yield
-        return
-    assert problem.threads is not None
-    torch.set_num_threads(problem.threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    if found.failure:
+        return Outcome("failed", found.failure)
+    return Outcome("tuned", found.solution, found.time_ms, found.default_ms)
 
 
 def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> None:

@@ -72,16 +72,15 @@ std::vector<int> thread_counts(const GemmProblem& problem) {
 
 /// Best guess first.
 std::vector<int> blocks(const GemmProblem& problem) {
+  const bool many_registers = cpu::usable_isa() >= Isa::kAvx512;
   if (problem.transpose_a) {
-    // A block of 8 leaves registers for few columns at a time; with only 16
-    // registers for one.
-    return problem.n > 4 && cpu::usable_isa() >= Isa::kAvx512
-               ? std::vector{8, 4, 2, 1}
-               : std::vector{4, 2, 8, 1};
+    return many_registers ? std::vector{8, 4, 2, 1} : std::vector{4, 2, 8, 1};
   }
-  return problem.n <= 4   ? std::vector{8, 4, 2}
-         : problem.n <= 8 ? std::vector{2, 4, 8}
-                          : std::vector{4, 2, 8};
+  if (problem.n <= 2) {
+    return {8, 4, 2};
+  }
+  return problem.n > 8 && many_registers ? std::vector{4, 2, 8}
+                                         : std::vector{2, 4, 8};
 }
 
 Parameters best_guess(const GemmProblem& problem) {
@@ -241,13 +240,15 @@ GemmCpuSkinny::do_configs(const GemmProblem& problem) const {
 std::optional<Config>
 GemmCpuSkinny::do_heuristic(const GemmProblem& problem) const {
   // Where weights come from memory, reading them once is what counts, provided
-  // that the arithmetic keeps up: without wide vectors it does for few columns.
+  // that the arithmetic keeps up (without wide vectors it does for few columns)
+  // and that all threads have something to read.
   constexpr std::int64_t kBeyondCache = 4 * 1024 * 1024;
   const Isa isa = cpu::usable_isa();
   const Isa native =
       problem.a_dtype == DType::kFloat32 ? Isa::kAvx512 : Isa::kAvx512Bf16;
   const bool keeps_up = isa >= native || (isa >= Isa::kAvx2 && problem.n <= 4);
-  if (weight_bytes(problem) < kBeyondCache || !keeps_up) {
+  if (weight_bytes(problem) < kBeyondCache || !keeps_up ||
+      useful_threads(problem) < problem.header.threads) {
     return std::nullopt;
   }
   return to_config(problem, best_guess(problem));

@@ -66,7 +66,7 @@ struct BroadcastChunk {
 
 /// Adds to kColumns columns of the panel, in kGroups times kRows rows (a
 /// partial tile has one group, of `rows` rows), and prefetches `ahead_groups`
-/// groups. Why it is not inlined, and has these parameters, says dot_tile.
+/// groups. dot_tile says why it is not inlined and has these parameters.
 template <class Step, int kGroups, int kColumns, bool kPartial>
 __attribute__((noinline)) void
 broadcast_tile(const BroadcastChunk& chunk, const typename Step::A* a,
@@ -90,7 +90,7 @@ broadcast_tile(const BroadcastChunk& chunk, const typename Step::A* a,
     }
   }
   const auto step = [&]<bool kLast>(
-                        std::int64_t i,
+                        std::int64_t i, int ahead_groups,
                         Truth<kLast>) __attribute__((always_inline)) {
     Vector weights[kVectors];
 #pragma GCC unroll 16
@@ -98,9 +98,14 @@ broadcast_tile(const BroadcastChunk& chunk, const typename Step::A* a,
       Step::template load<kPartial, kLast>(a + i * lda + g * Step::kRows, lda,
                                            rows, weights + g * Step::kVectors);
     }
+    for (int g = 0; g < ahead_groups; ++g) {
+      for (int d = 0; d < Step::kDepth; ++d) {
+        __builtin_prefetch(ahead + (i + d) * lda + g * Step::kRows);
+      }
+    }
+    if constexpr (kColumns > 1) {
 #pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
-      if constexpr (kColumns > 1) {
+      for (int v = 0; v < kVectors; ++v) {
         Simd::keep(weights[v]);
       }
     }
@@ -116,20 +121,15 @@ broadcast_tile(const BroadcastChunk& chunk, const typename Step::A* a,
   std::int64_t i = 0;
   if (ahead_groups > 0) {
     for (; i + Step::kDepth <= depth; i += Step::kDepth) {
-      for (int g = 0; g < ahead_groups; ++g) {
-        for (int d = 0; d < Step::kDepth; ++d) {
-          __builtin_prefetch(ahead + (i + d) * lda + g * Step::kRows);
-        }
-      }
-      step(i, Truth<false>{});
+      step(i, ahead_groups, Truth<false>{});
     }
   } else {
     for (; i + Step::kDepth <= depth; i += Step::kDepth) {
-      step(i, Truth<false>{});
+      step(i, 0, Truth<false>{});
     }
   }
   if (Step::kDepth > 1 && i < depth) {
-    step(i, Truth<true>{});
+    step(i, 0, Truth<true>{});
   }
 #pragma GCC unroll 16
   for (int j = 0; j < kColumns; ++j) {

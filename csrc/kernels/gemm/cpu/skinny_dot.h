@@ -80,7 +80,7 @@ dot_tile(const DotChunk& chunk, const typename Step::A* a,
       }
     }
   }
-  const auto step = [&](std::int64_t i, auto load,
+  const auto step = [&](std::int64_t i, int ahead_rows, auto load,
                         auto load_b) __attribute__((always_inline)) {
     decltype(load(a)) weights[kRows];
 #pragma GCC unroll 16
@@ -92,6 +92,9 @@ dot_tile(const DotChunk& chunk, const typename Step::A* a,
         }
       }
     }
+    for (int r = 0; r < ahead_rows; ++r) {
+      __builtin_prefetch(ahead + r * lda + i);
+    }
 #pragma GCC unroll 16
     for (int j = 0; j < kColumns; ++j) {
       const auto column = load_b(b + j * ldb + i);
@@ -101,28 +104,22 @@ dot_tile(const DotChunk& chunk, const typename Step::A* a,
       }
     }
   };
-  const auto whole_step = [&](std::int64_t i) __attribute__((always_inline)) {
-    step(
-        i, [](const auto* p) { return Step::load(p); },
-        [](const auto* p) { return Step::load_b(p); });
-  };
+  const auto load = [](const auto* p) { return Step::load(p); };
+  const auto load_b = [](const auto* p) { return Step::load_b(p); };
   std::int64_t i = 0;
   if (ahead_rows > 0) {
     for (; i + Step::kDepth <= depth; i += Step::kDepth) {
-      for (int r = 0; r < ahead_rows; ++r) {
-        __builtin_prefetch(ahead + r * lda + i);
-      }
-      whole_step(i);
+      step(i, ahead_rows, load, load_b);
     }
   } else {
     for (; i + Step::kDepth <= depth; i += Step::kDepth) {
-      whole_step(i);
+      step(i, 0, load, load_b);
     }
   }
   if (i < depth) {
     const int count = static_cast<int>(depth - i);
     step(
-        i, [count](const auto* p) { return Step::load_partial(p, count); },
+        i, 0, [count](const auto* p) { return Step::load_partial(p, count); },
         [count](const auto* p) { return Step::load_b_partial(p, count); });
   }
 #pragma GCC unroll 16

@@ -1,0 +1,131 @@
+// The last stage of a race: the few that are left are checked, then timed
+// beside Default in rounds, each in a new random order, and judged by their
+// paired ratios.
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tuning/race.h"
+#include "tuning/selection.h"
+
+namespace tunedops {
+namespace {
+
+// The final may take this multiple of the limits of screening, because it
+// decides. The problem's budget bounds it all the same.
+constexpr double kShare = 4;
+
+constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
+
+}  // namespace
+
+// The fastest that are right. Those dropped as slow get another chance, because
+// whoever was faster may have failed since.
+Status Race::choose_finalists(std::vector<Racer*>& finalists) {
+  double best = baseline().measurement.time_ms;
+  std::size_t late = 0;  // checks without time left
+  for (Racer* racer : challengers_by_time(/*with_slow=*/true)) {
+    if (finalists.size() == kFinalists || late == kFinalists ||
+        racer->measurement.time_ms > best * kScreeningSlack) {
+      racer->drop_as_slow();
+      continue;
+    }
+    late += out_of_time() ? 1 : 0;
+    Status checked = check_output(*racer);
+    if (checked.is_sticky()) {
+      return checked;
+    }
+    if (checked.is_ok()) {
+      racer->take_back();
+      best = std::min(best, racer->measurement.time_ms);
+      finalists.push_back(racer);
+    }
+  }
+  // In the order of registration, which breaks ties.
+  std::sort(finalists.begin(), finalists.end());
+  return Status::ok();
+}
+
+// Enough that a reading is more than the clock, within the limit.
+int Race::calls_per_reading(const Racer& racer) const {
+  const double calls = stopwatch_->resolution_ms() /
+                       std::max(racer.measurement.time_ms, kShortest);
+  return std::clamp(static_cast<int>(std::ceil(std::min(calls, 1e6))), 1,
+                    std::max(1, limits_.iterations));
+}
+
+Status Race::run_final(const std::vector<Racer*>& finalists) {
+  std::vector<Racer*> order{&baseline()};
+  order.insert(order.end(), finalists.begin(), finalists.end());
+  const double most_ms =
+      kShare * limits_.duration_ms * static_cast<double>(order.size());
+  std::mt19937 engine(1);
+  double spent_ms = 0;
+  for (int round = 0; round < std::max(1, limits_.iterations); ++round) {
+    if (round > 0 && (spent_ms >= most_ms || out_of_time())) {
+      break;
+    }
+    std::shuffle(order.begin(), order.end(), engine);
+    if (Status timed = time_round(order, spent_ms); !timed.is_ok()) {
+      return timed;
+    }
+  }
+  for (Racer* racer : order) {
+    racer->measurement.time_ms = median(racer->final_ms);
+    racer->measurement.samples = static_cast<int>(racer->final_ms.size());
+  }
+  return Status::ok();
+}
+
+Status Race::time_round(const std::vector<Racer*>& order, double& spent_ms) {
+  for (Racer* racer : order) {
+    if (racer->is_out()) {
+      continue;
+    }
+    const int calls = calls_per_reading(*racer);
+    double milliseconds = 0;
+    Status timed = measure(*racer, calls, milliseconds);
+    if (timed.is_sticky() || (!timed.is_ok() && is_baseline(*racer))) {
+      return timed;
+    }
+    if (timed.is_ok()) {
+      racer->final_ms.push_back(milliseconds);
+      spent_ms += calls * milliseconds;
+    }
+  }
+  return Status::ok();
+}
+
+void Race::decide(const std::vector<Racer*>& finalists,
+                  TuneOutcome& outcome) {
+  Racer* winner = &baseline();
+  double best_ratio = 1.0;
+  for (Racer* racer : finalists) {
+    if (racer->is_out()) {
+      continue;
+    }
+    const Verdict verdict =
+        compare_paired(racer->final_ms, baseline().final_ms);
+    if (!verdict.accepted) {
+      racer->drop("not faster beyond doubt");
+      continue;
+    }
+    const bool tied = !is_baseline(*winner) &&
+                      verdict.ratio < best_ratio * (1 + kTie) &&
+                      verdict.ratio > best_ratio * (1 - kTie);
+    const bool better =
+        tied ? racer->candidate->plan->launches() <
+                   winner->candidate->plan->launches()
+             : verdict.ratio < best_ratio;
+    if (better) {
+      winner = racer;
+      best_ratio = verdict.ratio;
+    }
+  }
+  outcome.solution = winner->candidate->solution;
+  outcome.time_ms = winner->measurement.time_ms;
+  outcome.default_ms = baseline().measurement.time_ms;
+}
+
+}  // namespace tunedops

@@ -1,0 +1,178 @@
+#include "tuning/race.h"
+
+#include <algorithm>
+
+namespace tunedops {
+namespace {
+
+std::size_t workspace_of(const std::vector<Candidate>& candidates) {
+  std::size_t bytes = 0;
+  for (const Candidate& candidate : candidates) {
+    bytes = std::max(bytes, candidate.plan->workspace_bytes());
+  }
+  return bytes;
+}
+
+std::size_t rotating_bytes(const TunerLimits& limits, const Backend& backend,
+                           Device device) {
+  return limits.rotating_bytes >= 0
+             ? static_cast<std::size_t>(limits.rotating_bytes)
+             : backend.cache_bytes(device);
+}
+
+}  // namespace
+
+// The deadline is set before the buffers are made: filling them counts.
+Race::Race(const Backend& backend, const TunerLimits& limits,
+           const OpDefinition& op, const ProblemKey& problem,
+           std::vector<Candidate>& candidates, Stream stream)
+    : limits_(limits),
+      op_(op),
+      problem_(problem),
+      stream_(stream),
+      stopwatch_(backend.make_stopwatch(problem.header().device(), stream)),
+      deadline_ms_(stopwatch_->now_ms() + limits.budget_ms),
+      buffers_(backend, op, problem, stream,
+               rotating_bytes(limits, backend, problem.header().device()),
+               backend.tuning_memory_bytes(problem.header().device()),
+               workspace_of(candidates)) {
+  for (Candidate& candidate : candidates) {
+    Racer racer;
+    racer.candidate = &candidate;
+    racer.measurement.solution = candidate.solution;
+    racers_.push_back(std::move(racer));
+  }
+}
+
+TuneOutcome Race::run() {
+  TuneOutcome outcome;
+  outcome.status = race(outcome);
+  outcome.elapsed_ms = stopwatch_->now_ms() - deadline_ms_ + limits_.budget_ms;
+  for (Racer& racer : racers_) {
+    outcome.measurements.push_back(std::move(racer.measurement));
+  }
+  return outcome;
+}
+
+Status Race::race(TuneOutcome& outcome) {
+  if (!buffers_.status().is_ok()) {
+    return buffers_.status();
+  }
+  if (limits_.numerical_check.enabled && racers_.size() > 1) {
+    check_.emplace(op_, problem_, buffers_.host_operands(), buffers_.output(),
+                   limits_.numerical_check);
+  }
+  if (Status entered = enter(baseline()); !entered.is_ok()) {
+    return entered;
+  }
+  if (Status screened = screen(); !screened.is_ok()) {
+    return screened;
+  }
+  std::vector<Racer*> finalists;
+  if (Status chosen = choose_finalists(finalists); !chosen.is_ok()) {
+    return chosen;
+  }
+  if (Status timed = run_final(finalists); !timed.is_ok()) {
+    return timed;
+  }
+  decide(finalists, outcome);
+  return Status::ok();
+}
+
+std::vector<Racer*> Race::challengers_by_time(bool with_slow) {
+  std::vector<Racer*> order;
+  for (Racer& racer : racers_) {
+    if (!is_baseline(racer) &&
+        (!racer.is_out() || (with_slow && racer.is_slow))) {
+      order.push_back(&racer);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Racer* left, const Racer* right) {
+                     return left->measurement.time_ms <
+                            right->measurement.time_ms;
+                   });
+  return order;
+}
+
+// One run, for errors that show at once, and the launches for the stopwatch.
+Status Race::enter(Racer& racer) {
+  const Plan& plan = *racer.candidate->plan;
+  Status status = plan.run(buffers_.arguments(0), stream_);
+  if (!status.is_ok()) {
+    racer.drop(status.reason());
+    return status;
+  }
+  for (std::size_t copy = 0; copy < buffers_.copies(); ++copy) {
+    racer.rotation.push_back(plan.bind(buffers_.arguments(copy), stream_));
+  }
+  return warm_up(racer);
+}
+
+Status Race::warm_up(Racer& racer) {
+  double spent = 0;
+  for (int call = 0; (call < limits_.warmup_iterations ||
+                      spent < limits_.warmup_duration_ms) &&
+                     !out_of_time();
+       ++call) {
+    double milliseconds = 0;
+    if (Status status = measure(racer, 1, milliseconds); !status.is_ok()) {
+      return status;
+    }
+    spent += milliseconds;
+  }
+  return Status::ok();
+}
+
+Status Race::measure(Racer& racer, int calls, double& milliseconds) {
+  Status status =
+      stopwatch_->measure(racer.rotation, next_copy_, calls, milliseconds);
+  next_copy_ =
+      (next_copy_ + static_cast<std::size_t>(calls)) % buffers_.copies();
+  if (!status.is_ok()) {
+    racer.drop(status.reason());
+  }
+  return status;
+}
+
+// Drops a racer whose output is wrong.
+Status Race::check_output(Racer& racer) {
+  if (!check_ || racer.is_right) {
+    return Status::ok();
+  }
+  Status checked = compare_output(racer);
+  racer.is_right = checked.is_ok();
+  if (!checked.is_ok()) {
+    racer.drop(checked.reason());
+  }
+  return checked;
+}
+
+Status Race::compare_output(Racer& racer) {
+  std::vector<std::byte> output;
+  if (!has_baseline_output_) {
+    if (Status status = run_checked(baseline(), output); !status.is_ok()) {
+      return status;
+    }
+    check_->set_baseline(output);
+    has_baseline_output_ = true;
+  }
+  if (Status status = run_checked(racer, output); !status.is_ok()) {
+    return status;
+  }
+  return check_->check(output);
+}
+
+Status Race::run_checked(Racer& racer, std::vector<std::byte>& output) {
+  if (Status status = buffers_.reset_output(); !status.is_ok()) {
+    return status;
+  }
+  if (Status status =
+          racer.candidate->plan->run(buffers_.arguments(0), stream_);
+      !status.is_ok()) {
+    return status;
+  }
+  return buffers_.fetch_output(output);
+}
+
+}  // namespace tunedops

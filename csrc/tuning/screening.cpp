@@ -1,0 +1,126 @@
+// The first stage of a race: successive halving. All candidates are timed a
+// little, the slow half goes, the rest is timed more; within the limits of
+// iterations and duration that hold for every single solution.
+
+#include <algorithm>
+
+#include "tuning/race.h"
+#include "tuning/selection.h"
+
+namespace tunedops {
+namespace {
+
+constexpr int kCallsOfRound[] = {1, 3, 10, 30};
+
+// Never fewer than the final can choose from if some fail its check.
+constexpr std::size_t kKeep = 2 * kFinalists;
+
+constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
+
+}  // namespace
+
+Status Race::screen() {
+  bool is_first = true;
+  for (const int calls : kCallsOfRound) {
+    if (!is_first && out_of_time()) {
+      break;
+    }
+    if (Status screened = screen_round(calls, is_first); !screened.is_ok()) {
+      return screened;
+    }
+    if (Status dropped = drop_slow(); !dropped.is_ok()) {
+      return dropped;
+    }
+    is_first = false;
+  }
+  return Status::ok();
+}
+
+// Ok unless nobody can go on: a challenger that fails is only out itself.
+Status Race::screen_round(int calls, bool is_first) {
+  for (Racer& racer : racers_) {
+    if (racer.is_out()) {
+      continue;
+    }
+    Status status = Status::ok();
+    if (is_first && !is_baseline(racer) && !out_of_time()) {
+      status = enter(racer);  // which may itself take all the time
+    }
+    if (status.is_ok() && out_of_time() && !is_baseline(racer)) {
+      if (is_first) {
+        racer.drop("no time left to try it");
+      }
+      continue;
+    }
+    if (status.is_ok()) {
+      status = screen_once(racer, calls);
+    }
+    if (status.is_sticky() || (!status.is_ok() && is_baseline(racer))) {
+      return status;
+    }
+  }
+  return Status::ok();
+}
+
+// Up to `calls` more calls of one racer, as far as its limits allow.
+Status Race::screen_once(Racer& racer, int calls) {
+  if (racer.screened_calls > 0) {
+    const int left = limits_.iterations - racer.screened_calls;
+    const double left_ms = limits_.duration_ms - racer.screened_ms;
+    if (left <= 0 || left_ms <= 0) {
+      return Status::ok();
+    }
+    const double affordable =
+        left_ms / std::max(racer.measurement.time_ms, kShortest);
+    calls = std::clamp(static_cast<int>(std::min(affordable, 1e6)), 1,
+                       std::min(calls, left));
+  }
+  double milliseconds = 0;
+  if (Status status = measure(racer, calls, milliseconds); !status.is_ok()) {
+    return status;
+  }
+  // The fastest reading is the least disturbed one: enough to screen by.
+  racer.measurement.time_ms =
+      racer.screened_calls == 0
+          ? milliseconds
+          : std::min(racer.measurement.time_ms, milliseconds);
+  racer.screened_calls += calls;
+  racer.screened_ms += calls * milliseconds;
+  return Status::ok();
+}
+
+Status Race::drop_slow() {
+  double best = 0;
+  if (Status found = best_of(best); !found.is_ok()) {
+    return found;
+  }
+  const std::vector<Racer*> order = challengers_by_time(/*with_slow=*/false);
+  const std::size_t keep = std::max(kKeep, (order.size() + 1) / 2);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i >= keep || order[i]->measurement.time_ms > best * kScreeningSlack) {
+      order[i]->drop_as_slow();
+    }
+  }
+  return Status::ok();
+}
+
+// The time of the fastest that is right. One that does nothing is fast, and
+// would drive out all that work.
+Status Race::best_of(double& milliseconds) {
+  milliseconds = baseline().measurement.time_ms;
+  for (Racer* racer : challengers_by_time(/*with_slow=*/false)) {
+    if (out_of_time() || racer->measurement.time_ms >= milliseconds) {
+      break;
+    }
+    Status checked = check_output(*racer);
+    if (checked.is_sticky()) {
+      return checked;
+    }
+    if (checked.is_ok()) {
+      milliseconds = racer->measurement.time_ms;
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace tunedops

@@ -1,0 +1,197 @@
+// The switches as a program sees them: which one decides, what is said about
+// it, and what stays untouched.
+
+#include <stdexcept>
+
+#include "context_fixture.h"
+
+namespace tunedops {
+namespace {
+
+using ContextSwitchesTest = ContextTest;
+
+TEST_F(ContextSwitchesTest, EnabledDecidesWhetherProductsAsk) {
+  EXPECT_TRUE(context().enabled());
+  EXPECT_TRUE(context().is_active());
+  restart({{"ENABLED", "0"}});
+  EXPECT_FALSE(context().is_active());
+  context().set_setting("ENABLED", "1");
+  EXPECT_FALSE(context().is_active()) << "the environment wins";
+  EXPECT_EQ(warnings(), std::vector<std::string>{
+                            "tunedops: TUNEDOPS_ENABLED=0 is set in the "
+                            "environment and wins over a call that sets 1"});
+}
+
+TEST_F(ContextSwitchesTest, ARefusedCallIsSaidOnce) {
+  restart({{"TUNING", "0"}});
+  for (int i = 0; i < 3; ++i) {
+    context().set_setting("TUNING", "1");
+  }
+  EXPECT_EQ(warnings().size(), 1U);
+  EXPECT_EQ(context().setting("TUNING"), "0");
+  EXPECT_EQ(choice(gemm()), "Default");
+  EXPECT_EQ(standard().runs(), 0);
+}
+
+TEST_F(ContextSwitchesTest, WhatTheEnvironmentCannotMeanIsSaid) {
+  testing::internal::CaptureStderr();
+  restart({{"MAX_VARIANTS", "many"}});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tunedops: TUNEDOPS_MAX_VARIANTS is 'many', expected an integer "
+            "of at least 0; it stays at 32\n");
+  EXPECT_THROW(context().set_setting("MAX_VARIANTS", "many"),
+               std::invalid_argument);
+  EXPECT_THROW(context().set_setting("NOTHING", "1"), std::invalid_argument);
+  EXPECT_EQ(context().describe_settings().size(),
+            Settings([](const char*) { return nullptr; }).describe().size());
+}
+
+TEST_F(ContextSwitchesTest, ReadOnlyTunesNothingAndWritesNothing) {
+  write_csv(row(9, "Default") + row(8, "Gemm_Fast"));
+  restart({{"READ_ONLY", "1"}, {"RECORD_UNTUNED", "1"}});
+  FakeKernel& fast = add({.name = "Gemm_Fast", .ms = 0.5});
+  const FileStamp before = stamp_of(csv());
+  EXPECT_EQ(choice(gemm(8)), "Gemm_Fast");
+  EXPECT_EQ(choice(gemm(7)), "Default");
+  EXPECT_EQ(fast.runs() + standard().runs(), 0);
+  try {
+    context().tune(gemm(7), {}, true);
+    FAIL() << "it tuned";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "tune: TUNEDOPS_READ_ONLY is on");
+  }
+  context().on_exit();
+  EXPECT_FALSE(context().write_file());
+  EXPECT_FALSE(context().write_file({}, path("copy.csv")));
+  EXPECT_EQ(stamp_of(csv()), before);
+  EXPECT_FALSE(exists(csv() + ".lock"));
+  EXPECT_FALSE(exists(path("copy.csv")));
+  EXPECT_FALSE(exists(path("untuned_cpu.csv")));
+  EXPECT_EQ(warnings(),
+            std::vector<std::string>{"tunedops: results are not saved: "
+                                     "TUNEDOPS_READ_ONLY is on"});
+}
+
+TEST_F(ContextSwitchesTest, UntunedProductsAreRecordedOnce) {
+  context().set_setting("RECORD_UNTUNED", "1");
+  context().set_setting("TUNING", "0");
+  for (int i = 0; i < 3; ++i) {
+    choice(gemm(8));
+    choice(scale_problem(5));
+    context().set_setting("VERBOSE", "0");
+  }
+  const KeyText key = context().key_text(gemm(8));
+  EXPECT_EQ(read_text(path("untuned_cpu.csv")),
+            key.op + ',' + key.params + "\nScaleTunableOp_float,n_5\n");
+  // The list leads back to the problems.
+  EXPECT_EQ(context().parse_key(key, {}), gemm(8));
+  EXPECT_EQ(context().parse_key({"ScaleTunableOp_float", "n_5"}, {}),
+            scale_problem(5));
+  EXPECT_EQ(context().parse_key({"ScaleTunableOp_float", "n_05"}, {}),
+            std::nullopt);
+}
+
+TEST_F(ContextSwitchesTest, WhatIsStoredIsNotRecordedAsUntuned) {
+  write_csv(row(8, "Default"));
+  context().set_setting("RECORD_UNTUNED", "1");
+  EXPECT_EQ(choice(gemm(8)), "Default");
+  EXPECT_EQ(choice(gemm(9)), "Default");  // tuned
+  EXPECT_FALSE(exists(path("untuned_cpu.csv")));
+}
+
+// A miss whose tuning the moment forbids is one that nobody will tune later.
+TEST_F(ContextSwitchesTest, ProductsThatMayNotBeTunedNowAreRecorded) {
+  context().set_setting("RECORD_UNTUNED", "1");
+  device_.may_tune = Status::unsupported("capturing");
+  choice(gemm(8));
+  choice(gemm(8));
+  const KeyText key = context().key_text(gemm(8));
+  EXPECT_EQ(read_text(path("untuned_cpu.csv")),
+            key.op + ',' + key.params + '\n');
+}
+
+TEST_F(ContextSwitchesTest, AFamilyThatGrowsIsTunedForAFewValuesOnly) {
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  context().set_setting("MAX_VARIANTS", "3");
+  context().set_setting("RECORD_UNTUNED", "1");
+  for (std::int64_t n = 1; n <= 3; ++n) {
+    EXPECT_EQ(choice(gemm(n)), "Gemm_Fast") << n;
+  }
+  const int runs = standard().runs();
+  for (std::int64_t n = 4; n <= 10; ++n) {
+    EXPECT_EQ(choice(gemm(n)), "Default") << n;
+  }
+  EXPECT_EQ(standard().runs(), runs);
+  EXPECT_EQ(context().results({}).size(), 3U);
+  EXPECT_NE(read_text(path("untuned_cpu.csv"))
+                .find(context().key_text(gemm(10)).params),
+            std::string::npos);
+  // Another family, an explicit call and a fresh start are free.
+  EXPECT_EQ(choice(to_key(gemm_problem(7, 4, 4))), "Gemm_Fast");
+  EXPECT_EQ(context().tune(gemm(4), {}, false).solution, "Gemm_Fast");
+  context().clear();
+  EXPECT_EQ(choice(gemm(5)), "Gemm_Fast");
+}
+
+TEST_F(ContextSwitchesTest, TuningInsideProductsEndsWithItsBudget) {
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  context().set_setting("TOTAL_BUDGET_S", "1");
+  std::int64_t tuned = 0;
+  for (std::int64_t n = 1; n <= 100; ++n) {
+    tuned += choice(to_key(gemm_problem(n, n, n))) == "Gemm_Fast" ? 1 : 0;
+  }
+  EXPECT_GT(tuned, 1);
+  EXPECT_LT(tuned, 20);
+  // One problem may overrun, by its own budget.
+  EXPECT_GE(device_.clock.now_ms(), 1000);
+  EXPECT_LT(device_.clock.now_ms(), 1501);
+}
+
+TEST_F(ContextSwitchesTest, LimitsReachTheTuner) {
+  FakeKernel& fast = add({.name = "Gemm_Fast", .ms = 0.5});
+  context().set_setting("MAX_TUNING_ITERATIONS", "0");
+  context().set_setting("MAX_TUNING_DURATION_MS", "0");
+  context().set_setting("MAX_WARMUP_ITERATIONS", "0");
+  EXPECT_EQ(choice(gemm()), "Gemm_Fast");
+  EXPECT_EQ(fast.runs(), 4);
+}
+
+TEST_F(ContextSwitchesTest, TheNumericalCheckCanBeTurnedOff) {
+  add({.name = "Gemm_Wrong", .ms = 0.5, .fault = Fault::kWrong});
+  EXPECT_EQ(choice(gemm(8)), "Default");
+  context().set_setting("NUMERICAL_CHECK", "0");
+  EXPECT_EQ(choice(gemm(9)), "Gemm_Wrong");
+}
+
+TEST_F(ContextSwitchesTest, AnUnknownNameInKernelsIsSaid) {
+  context().set_setting("KERNELS", "Gemm_Fats");
+  EXPECT_EQ(choice(gemm()), "Default");
+  EXPECT_EQ(warnings(), std::vector<std::string>{
+                            "tunedops: TUNEDOPS_KERNELS names 'Gemm_Fats', "
+                            "which no kernel here is called"});
+}
+
+TEST_F(ContextSwitchesTest, VerbosityShowsResultsThenCandidates) {
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  add({.name = "Gemm_Broken", .fault = Fault::kFails});
+  context().set_setting("VERBOSE_FILENAME", path("log"));
+  choice(gemm(7));
+  EXPECT_FALSE(exists(path("log")));
+  context().set_setting("VERBOSE", "1");
+  choice(gemm(8));
+  const KeyText key = context().key_text(gemm(8));
+  const std::string result =
+      key.op + ',' + key.params + " -> Gemm_Fast 0.5 ms (Default 1 ms)\n";
+  EXPECT_EQ(read_text(path("log")), result);
+  context().set_setting("VERBOSE", "2");
+  choice(gemm(9));
+  const std::string log = read_text(path("log"));
+  const std::string params = context().key_text(gemm(9)).params;
+  EXPECT_NE(log.find(params + ": Gemm_Fast 0.5 ms\n"), std::string::npos);
+  EXPECT_NE(log.find(params + ": Gemm_Broken 0 ms (out of order)\n"),
+            std::string::npos)
+      << log;
+}
+
+}  // namespace
+}  // namespace tunedops

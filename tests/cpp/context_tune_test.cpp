@@ -1,0 +1,114 @@
+// Tuning on request: whatever the switches say about misses, and with an error
+// instead of a guess where it cannot be done.
+
+#include <stdexcept>
+
+#include "context_fixture.h"
+
+namespace tunedops {
+namespace {
+
+using ContextTuneTest = ContextTest;
+
+TEST_F(ContextTuneTest, MeasuresAnewWhatIsStored) {
+  write_csv("# why\n" + row(8, "Default"));
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  EXPECT_EQ(choice(gemm()), "Default");
+  const TuneOutcome outcome = context().tune(gemm(), {}, true);
+  ASSERT_TRUE(outcome.status.is_ok());
+  EXPECT_EQ(outcome.solution, "Gemm_Fast");
+  EXPECT_EQ(outcome.measurements.size(), 2U);
+  EXPECT_EQ(choice(gemm()), "Gemm_Fast") << "used from now on";
+  const KeyText key = context().key_text(gemm());
+  EXPECT_EQ(read_text(csv()), std::string(kValidators) + "# why\n" + key.op +
+                                  ',' + key.params + ",Gemm_Fast,0.5,1\n");
+}
+
+TEST_F(ContextTuneTest, WorksWithTuningOffAndTheSwitchOff) {
+  restart({{"ENABLED", "0"},
+           {"TUNING", "0"},
+           {"TOTAL_BUDGET_S", "0"},
+           {"MAX_VARIANTS", "0"}});
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  EXPECT_EQ(context().tune(gemm(), {}, true).solution, "Gemm_Fast");
+}
+
+TEST_F(ContextTuneTest, WithoutPersistenceNothingIsWritten) {
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  context().tune(gemm(), {}, false);
+  EXPECT_EQ(context().stored(gemm())->solution, "Gemm_Fast");
+  EXPECT_FALSE(exists(csv()));
+  context().on_exit();
+  EXPECT_FALSE(exists(csv())) << "that was no win to keep";
+  EXPECT_TRUE(context().write_file());
+  EXPECT_EQ(rows_of_csv(), std::vector<std::string>{row(8, "Gemm_Fast")});
+}
+
+TEST_F(ContextTuneTest, ItDoesNotCountAgainstThePaceOfProducts) {
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  context().set_setting("MAX_VARIANTS", "1");
+  context().tune(gemm(1), {}, false);
+  context().tune(gemm(2), {}, false);
+  EXPECT_EQ(choice(gemm(3)), "Gemm_Fast");
+  EXPECT_EQ(choice(gemm(4)), "Default");
+}
+
+TEST_F(ContextTuneTest, SaysWhyItMayNot) {
+  device_.may_tune = Status::unsupported("a graph is being captured");
+  try {
+    context().tune(gemm(), {}, true);
+    FAIL() << "it tuned";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "tune: a graph is being captured");
+  }
+  EXPECT_EQ(standard().runs(), 0);
+}
+
+TEST_F(ContextTuneTest, AFailureIsAnOutcomeAndKeepsTheOldResult) {
+  write_csv(row(8, "Gemm_Fast"));
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  device_.out_of_memory = true;
+  const TuneOutcome outcome = context().tune(gemm(), {}, true);
+  EXPECT_EQ(outcome.status.reason(), "not enough free memory to tune on");
+  EXPECT_EQ(choice(gemm()), "Gemm_Fast");
+  EXPECT_EQ(read_text(csv()), kValidators + row(8, "Gemm_Fast"));
+}
+
+TEST_F(ContextTuneTest, SaysWhyKernelsRefuse) {
+  add({.name = "Gemm_Fast"});
+  add({.name = "Gemm_Unable",
+       .fault = Fault::kUnsupported,
+       .reason = "needs a GPU"});
+  EXPECT_EQ(
+      context().refusals(gemm()),
+      (std::vector<std::pair<std::string, std::string>>{
+          {"Default", ""}, {"Gemm_Fast", ""}, {"Gemm_Unable", "needs a GPU"}}));
+}
+
+TEST_F(ContextTuneTest, WithoutAYardstickNothingIsDecided) {
+  GemmProblem problem = gemm_problem(4, 4, 4);
+  problem.header.device_type = DeviceType::kCuda;
+  problem.header.threads = 0;
+  context().register_backend(DeviceType::kCuda,
+                             std::make_unique<FakeBackend>(device_));
+  device_.tags[{DeviceType::kCuda, 0}] = "0";
+  context().kernels().register_kernel<FakeKernel>(
+      kGemmOp, device_, gemm_op(), Behaviour{.name = "Gemm_Alone"},
+      DeviceType::kCuda);
+  const TuneOutcome outcome = context().tune(to_key(problem), {}, true);
+  EXPECT_EQ(outcome.status.reason(), "Default does not support this problem");
+  EXPECT_TRUE(context().results({DeviceType::kCuda, 0}).empty());
+}
+
+TEST_F(ContextTuneTest, AProblemOfAnUnknownOpIsABug) {
+  ScaleProblem problem;
+  problem.header.op = OpId{77};
+  problem.length = 1;
+  EXPECT_THROW(choice(to_key(problem)), std::logic_error);
+  EXPECT_THROW(context().register_op(std::make_unique<ScaleDefinition>()),
+               std::invalid_argument)
+      << "an op is registered once";
+}
+
+}  // namespace
+}  // namespace tunedops

@@ -1,0 +1,138 @@
+// The real backend of the real machine: facts fit for files, memory that is
+// aligned, and a stopwatch that times what it says it times.
+
+#include "backends/cpu/cpu_backend.h"
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "backends/cpu/cpu_stopwatch.h"
+#include "backends/cpu/host_facts.h"
+#include "backends/cpu/isa.h"
+#include "kernels/revision.h"
+#include "tuning/results_csv.h"
+
+namespace tunedops::cpu {
+namespace {
+
+TEST(CpuBackend, ValidatorsNameKernelsAndProcessor) {
+  const CpuBackend backend;
+  const auto entries = backend.validators({}).entries();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries.at("TUNEDOPS_KERNELS"), std::to_string(kKernelsRevision));
+  EXPECT_EQ(entries.at("DEVICE"),
+            processor_name() + ':' + std::string(to_text(detected_isa())));
+  EXPECT_EQ(backend.validators({}), backend.validators({}));
+}
+
+TEST(CpuBackend, NamesFitIntoFiles) {
+  const CpuBackend backend;
+  EXPECT_TRUE(is_csv_field(processor_name())) << processor_name();
+  EXPECT_EQ(processor_name().find(':'), std::string::npos);
+  EXPECT_EQ(backend.file_tag({}), "_cpu");
+  EXPECT_EQ(backend.device_name({}), processor_name() + " (" +
+                                         std::string(to_text(detected_isa())) +
+                                         ')');
+}
+
+TEST(CpuBackend, FactsAreOfThisCentury) {
+  const CpuBackend backend;
+  EXPECT_GE(backend.cache_bytes({}), std::size_t{64} << 10);
+  EXPECT_LE(backend.cache_bytes({}), std::size_t{16} << 30);
+  EXPECT_GE(backend.tuning_memory_bytes({}), std::size_t{1} << 20);
+  EXPECT_LE(backend.tuning_memory_bytes({}), available_memory_bytes());
+  EXPECT_TRUE(backend.may_tune({}, {}).is_ok());
+}
+
+TEST(CpuBackend, MemoryIsAlignedAndCopiesCopy) {
+  const CpuBackend backend;
+  for (const std::size_t bytes : {1U, 255U, 257U, 100000U}) {
+    const DeviceMemory memory = backend.allocate({}, bytes);
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 256, 0U);
+    std::memset(memory.get(), 1, bytes);
+  }
+  const DeviceMemory memory = backend.allocate({}, 6);
+  char back[6] = {};
+  ASSERT_TRUE(backend.copy_from_host(memory.get(), "tuned", 6, {}).is_ok());
+  ASSERT_TRUE(backend.copy_to_host(back, memory.get(), 6, {}).is_ok());
+  EXPECT_STREQ(back, "tuned");
+}
+
+TEST(CpuBackend, MemoryThatIsNotThereIsNull) {
+  EXPECT_EQ(CpuBackend().allocate({}, std::size_t{1} << 60), nullptr);
+}
+
+TEST(CpuStopwatch, WalksThroughTheRotation) {
+  CpuStopwatch stopwatch;
+  std::string order;
+  std::vector<Launch> rotation;
+  for (const char name : {'a', 'b', 'c'}) {
+    rotation.emplace_back([&order, name] {
+      order += name;
+      return Status::ok();
+    });
+  }
+  double milliseconds = 0;
+  ASSERT_TRUE(stopwatch.measure(rotation, 1, 5, milliseconds).is_ok());
+  EXPECT_EQ(order, "bcabc");
+  ASSERT_TRUE(stopwatch.measure(rotation, 5, 1, milliseconds).is_ok());
+  EXPECT_EQ(order, "bcabcc");
+}
+
+TEST(CpuStopwatch, GivesTheMeanOfACall) {
+  CpuStopwatch stopwatch;
+  // A call that takes a tenth of a millisecond by the same clock.
+  const std::vector<Launch> rotation{[&stopwatch] {
+    const double begin = stopwatch.now_ms();
+    while (stopwatch.now_ms() < begin + 0.1) {
+    }
+    return Status::ok();
+  }};
+  double milliseconds = 0;
+  ASSERT_TRUE(stopwatch.measure(rotation, 0, 10, milliseconds).is_ok());
+  EXPECT_GE(milliseconds, 0.1);
+  EXPECT_LT(milliseconds, 50);
+}
+
+TEST(CpuStopwatch, StopsAtAFailure) {
+  CpuStopwatch stopwatch;
+  int calls = 0;
+  const std::vector<Launch> rotation{[&calls] {
+    return ++calls == 3 ? Status::failed("worn out") : Status::ok();
+  }};
+  double milliseconds = 0;
+  const Status status = stopwatch.measure(rotation, 0, 10, milliseconds);
+  EXPECT_EQ(status.reason(), "worn out");
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(CpuStopwatch, TheClockIsSteady) {
+  CpuStopwatch stopwatch;
+  const double first = stopwatch.now_ms();
+  EXPECT_LE(first, stopwatch.now_ms());
+  EXPECT_GT(stopwatch.resolution_ms(), 0);
+}
+
+TEST(Isa, ALimitLowersAndNeverRaises) {
+  const Isa detected = detected_isa();
+  for (const Isa limit :
+       {Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}) {
+    set_isa_limit(limit);
+    EXPECT_EQ(usable_isa(), std::min(limit, detected));
+    EXPECT_EQ(detected_isa(), detected);
+  }
+  set_isa_limit(std::nullopt);
+  EXPECT_EQ(usable_isa(), detected);
+}
+
+TEST(Isa, LevelsHaveNames) {
+  EXPECT_EQ(to_text(Isa::kPortable), "portable");
+  EXPECT_EQ(to_text(Isa::kAvx2), "avx2");
+  EXPECT_EQ(to_text(Isa::kAvx512), "avx512");
+  EXPECT_EQ(to_text(Isa::kAvx512Bf16), "avx512_bf16");
+}
+
+}  // namespace
+}  // namespace tunedops::cpu

@@ -1,0 +1,128 @@
+"""Kernels of another extension, wrong on purpose, so that tests see which one ran.
+
+Compiled against the installed headers, as a user's own kernels would be. They compete in
+every tuning of the process that loads them, so only fresh processes do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = """
+#include "kernels/gemm/gemm_kernel.h"
+#include "tunedops/tuning_context.h"
+
+using namespace tunedops;
+
+namespace {
+
+// Fills the output with a value of its config.
+class ConstantPlan final : public Plan {
+ public:
+  ConstantPlan(const GemmProblem& problem, float value)
+      : problem_(problem), value_(value) {}
+
+  Status run(const Arguments& arguments, Stream) const override {
+    auto* out = static_cast<float*>(arguments.operands[kGemmOut]);
+    for (std::int64_t column = 0; column < problem_.n; ++column) {
+      for (std::int64_t row = 0; row < problem_.m; ++row) {
+        out[column * problem_.ldc + row] = value_;
+      }
+    }
+    return Status::ok();
+  }
+
+ private:
+  GemmProblem problem_;
+  float value_;
+};
+
+// Leaves the output half written.
+class FailingPlan final : public Plan {
+ public:
+  Status run(const Arguments& arguments, Stream) const override {
+    *static_cast<float*>(arguments.operands[kGemmOut]) = 7;
+    return Status::failed("it fails on purpose");
+  }
+};
+
+class FloatGemm : public GemmKernel {
+ public:
+  DeviceType device_type() const override { return DeviceType::kCpu; }
+
+ protected:
+  Status do_supports(const GemmProblem& p) const override {
+    return p.a_dtype == DType::kFloat32 && !p.batched
+               ? Status::ok()
+               : Status::unsupported("plain products of floats only");
+  }
+};
+
+class ConstantGemm final : public FloatGemm {
+ public:
+  std::string_view name() const override { return "Gemm_Constant"; }
+
+ protected:
+  std::vector<Config> do_configs(const GemmProblem&) const override {
+    return {Config().with("value", 42), Config().with("value", 43)};
+  }
+  std::optional<Config> do_heuristic(const GemmProblem& problem) const override {
+    return do_configs(problem).front();
+  }
+  std::unique_ptr<Plan> do_prepare(const GemmProblem& problem,
+                                   const Config& config) const override {
+    return std::make_unique<ConstantPlan>(
+        problem, static_cast<float>(config.at("value")));
+  }
+};
+
+class FailingGemm final : public FloatGemm {
+ public:
+  std::string_view name() const override { return "Gemm_Failing"; }
+
+ protected:
+  std::unique_ptr<Plan> do_prepare(const GemmProblem&,
+                                   const Config&) const override {
+    return std::make_unique<FailingPlan>();
+  }
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void register_kernels() {
+  KernelRegistry& kernels = getTuningContext().kernels();
+  kernels.register_kernel<ConstantGemm>(kGemmOp);
+  kernels.register_kernel<FailingGemm>(kGemmOp);
+}
+"""
+
+
+def compiler() -> str | None:
+    return shutil.which("c++") or shutil.which("g++")
+
+
+def build(folder: Path) -> Path:
+    """Compiles the kernels into a library."""
+    import tunedops
+    from tunedops import _C
+
+    source, library = folder / "kernels.cpp", folder / "kernels.so"
+    source.write_text(SOURCE)
+    options = ["-std=c++20", "-fPIC", "-shared", "-fvisibility=hidden"]
+    command = [compiler(), *options, f"-I{tunedops.get_include()}", str(source)]
+    done = subprocess.run(
+        [*command, _C.__file__, "-o", str(library)], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        sys.stderr.write(done.stderr)
+        raise RuntimeError("the kernels do not compile")
+    return library
+
+
+def load(library: str) -> None:
+    """Registers the kernels in this process."""
+    ctypes.CDLL(library).register_kernels()

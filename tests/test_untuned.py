@@ -1,0 +1,128 @@
+"""Problems listed by one program and tuned, exactly as listed, by another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import CPU, keys
+from torch import randn, zeros
+
+import tunedops
+from tunedops import _C
+
+
+@pytest.fixture
+def untuned_path(tmp_path: Path) -> Path:
+    return tmp_path / "untuned_cpu.csv"
+
+
+@pytest.fixture(autouse=True)
+def recording(stored_only: None) -> Iterator[None]:
+    tunedops.record_untuned_enable()
+    yield
+
+
+def run_products() -> None:
+    a, b = randn(4, 64), randn(64, 32)
+    tunedops.mm(a, b)
+    torch.mm(a, b.t().contiguous().t())
+    tunedops.linear(a, b.t(), randn(32), "relu")
+    torch.baddbmm(zeros(32), a.expand(3, 4, 64), b.expand(3, 64, 32), beta=0.5)
+    tunedops.mm(randn(4, 8, dtype=torch.complex64).conj(), randn(8, 3, dtype=torch.complex64))
+    with torch.backends.mkldnn.flags(enabled=False):
+        tunedops.mm(a.bfloat16(), b.bfloat16())
+
+
+def test_every_miss_is_recorded_once(untuned_path: Path) -> None:
+    run_products()
+    run_products()
+    tunedops.enable()  # decisions are taken anew
+    run_products()
+    recorded = untuned_path.read_text().splitlines()
+    assert len(recorded) == len(set(recorded))
+    assert set(recorded) >= {
+        "GemmTunableOp_float_NN,nn_32_4_64_ld_32_64_32_threads_2",
+        "GemmTunableOp_float_TN,tn_32_4_64_ld_64_64_32_threads_2",
+        "GemmAndBiasTunableOp_float_TN,tn_32_4_64_ld_64_64_32_epi_relu_threads_2",
+        "GemmStridedBatchedTunableOp_float_NN,"
+        "nn_32_4_64_B_3_ld_32_64_32_stride_0_0_128_beta_any_threads_2",
+        "GemmTunableOp_c10::complex<float>_NN,nn_3_4_8_ld_3_8_3_conj_01_threads_2",
+        "GemmTunableOp_BFloat16_NN,nn_32_4_64_ld_32_64_32_onednn_off_threads_2",
+    }
+    for line in recorded:
+        assert _C.is_problem(CPU, *line.split(",")), line
+    assert keys() == []
+
+
+def test_listed_problems_are_tuned_and_no_others(
+    untuned_path: Path, results_path: Path
+) -> None:
+    run_products()
+    listed = [tuple(line.split(",")) for line in untuned_path.read_text().splitlines()]
+    tunedops.tune_gemm_in_file(untuned_path)
+    assert sorted(keys()) == sorted(listed)
+    # The program that recorded them now hits.
+    _C.set_setting("ON_MISS", "error")
+    run_products()
+    before = tunedops.get_results()
+    tunedops.tune_gemm_in_file(untuned_path)
+    assert tunedops.get_results() == before, "what has a result is left"
+    saved = results_path.read_text()
+    assert all(",".join(key) in saved for key in listed)
+
+
+def test_a_results_file_serves_as_a_list(results_path: Path, tmp_path: Path) -> None:
+    run_products()
+    tunedops.tune_gemm_in_file(tmp_path / "untuned_cpu.csv")
+    tuned = keys()
+    results_path.rename(tmp_path / "list.csv")
+    tunedops.clear()
+    tunedops.tune_gemm_in_file(tmp_path / "list.csv")
+    assert keys() == tuned
+
+
+def test_a_hit_is_not_recorded(untuned_path: Path) -> None:
+    tunedops.tuning_enable()
+    run_products()
+    assert not untuned_path.exists()
+    tunedops.tuning_enable(False)
+    run_products()
+    assert not untuned_path.exists()
+
+
+def test_what_the_pace_leaves_out_is_recorded(untuned_path: Path) -> None:
+    tunedops.tuning_enable()
+    _C.set_setting("MAX_VARIANTS", "1")
+    b = randn(64, 32)
+    for rows in (4, 5, 6):
+        tunedops.mm(randn(rows, 64), b)
+    assert len(keys()) == 1
+    assert len(untuned_path.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "GemmTunableOp_float_NN,nn_1_2",
+        "GemmTunableOp_float_NN,nn_32_4_64_ld_32_64_32",  # a GPU's
+        "GemmTunableOp_float_NN,nn_32_4_64_ld_31_64_32_threads_2",
+        "GemmTunableOp_float_NN",
+        "nonsense",
+    ],
+)
+def test_lines_that_are_no_problems_are_errors(tmp_path: Path, line: str) -> None:
+    good = "GemmTunableOp_float_NN,nn_5_3_4_ld_5_4_5_threads_2"
+    (tmp_path / "list.csv").write_text(f"# a comment\n{good}\n{line}\n")
+    with pytest.raises(ValueError, match="list.csv:3: "):
+        tunedops.tune_gemm_in_file(tmp_path / "list.csv")
+    assert keys() == [], "nothing is tuned if not all can be"
+
+
+def test_read_only_tunes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("GemmTunableOp_float_NN,nn_5_3_4_ld_5_4_5_threads_2\n")
+    _C.set_setting("READ_ONLY", "1")
+    with pytest.raises(RuntimeError, match="READ_ONLY"):
+        tunedops.tune_gemm_in_file(tmp_path / "list.csv")

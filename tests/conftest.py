@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -101,6 +102,14 @@ def keys() -> list[tuple[str, str]]:
     return [(result.op, result.params) for result in tunedops.get_results()]
 
 
+def messages(action: Callable[[], object]) -> list[str]:
+    """The warnings of an action."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        action()
+    return [str(warning.message) for warning in caught]
+
+
 RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -108,8 +117,9 @@ RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 def run_python(tmp_path: Path) -> RunPython:
     """Runs a snippet in a fresh process, in the test's folder.
 
-    Keywords are environment variables. The snippet may use json, os, sys, torch, _C and
-    tunedops, unless another prelude is given. The process must succeed unless `fails`.
+    Keywords are environment variables (None: not set). The snippet may use json, os, sys,
+    torch, _C and tunedops, unless another prelude is given. The process must succeed
+    unless `fails`.
     """
 
     def run(
@@ -117,21 +127,21 @@ def run_python(tmp_path: Path) -> RunPython:
         *options: str,
         prelude: str = PRELUDE,
         fails: bool = False,
-        **environment: str,
+        **environment: str | None,
     ) -> subprocess.CompletedProcess[str]:
         folders = [str(Path(tunedops.__file__).parents[1]), str(Path(__file__).parent)]
         inherited = os.environ.get("PYTHONPATH")
-        quick = {f"TUNEDOPS_{name}": value for name, value in QUICK.items()}
+        variables: dict[str, str | None] = {
+            **os.environ,
+            **{f"TUNEDOPS_{name}": value for name, value in QUICK.items()},
+            "OMP_NUM_THREADS": "2",
+            "PYTHONPATH": os.pathsep.join(folders + ([inherited] if inherited else [])),
+            **environment,
+        }
         done = subprocess.run(
             [sys.executable, *options, "-c", prelude + textwrap.dedent(code)],
             cwd=tmp_path,
-            env={
-                **os.environ,
-                **quick,
-                "OMP_NUM_THREADS": "2",
-                "PYTHONPATH": os.pathsep.join(folders + ([inherited] if inherited else [])),
-                **environment,
-            },
+            env={name: value for name, value in variables.items() if value is not None},
             capture_output=True,
             text=True,
             timeout=240,

@@ -1,46 +1,25 @@
-"""Operands of every op in every layout that torch can make, and what they should give.
-
-Expected values are sums of elementwise products in the widest type of the same kind: no
-matrix product computes them, since torch's own are under test too once they are routed.
-"""
+"""Operands of every op in every layout that torch can make."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 import tunedops
+from expected_values import (
+    ACTIVATIONS,
+    TORCH_OPS,
+    assert_close,
+    expected_linear,
+    product,
+    widen,
+)
 from torch import Tensor
-from torch.nn import functional
 
 REAL = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 COMPLEX = (torch.complex64, torch.complex128)
 DTYPES = REAL + COMPLEX
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "none": lambda x: x,
-    "relu": functional.relu,
-    "gelu": functional.gelu,
-    "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
-}
-
-
-def linear(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none"
-) -> Tensor:
-    """torch's words for tunedops.linear."""
-    return ACTIVATIONS[activation](functional.linear(input, weight, bias))
-
-
-TORCH_OPS: dict[str, Callable[..., Tensor]] = {
-    "mm": torch.mm,
-    "addmm": torch.addmm,
-    "bmm": torch.bmm,
-    "baddbmm": torch.baddbmm,
-    "linear": linear,
-}
 OPS = {name: getattr(tunedops, name) for name in TORCH_OPS}
 
 
@@ -62,7 +41,7 @@ class Sample:
     def expected(self) -> Tensor:
         args = [widen(x) for x in self.args]
         if self.op == "linear":
-            return _expected_linear(*args, **self.kwargs)
+            return expected_linear(*args, **self.kwargs)
         if len(args) == 2:
             return product(*args)
         beta, alpha = self.kwargs.get("beta", 1), self.kwargs.get("alpha", 1)
@@ -75,39 +54,6 @@ class Sample:
     def __str__(self) -> str:
         shapes = " ".join(str(list(x.shape)) for x in self.args)
         return f"{self.op} {self.layout} {shapes} {self.args[0].dtype} {list(self.kwargs)}"
-
-
-def widen(tensor: Tensor) -> Tensor:
-    wide = torch.complex128 if tensor.is_complex() else torch.float64
-    return tensor.to(wide)
-
-
-def product(a: Tensor, b: Tensor) -> Tensor:
-    return (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2)
-
-
-def _expected_linear(
-    x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none"
-) -> Tensor:
-    out = (x.unsqueeze(-2) * weight).sum(-1)
-    return ACTIVATIONS[activation](out if bias is None else out + widen(bias))
-
-
-def assert_close(
-    result: Tensor, expected: Tensor, dtype: torch.dtype, depth: int, what: str = ""
-) -> None:
-    """Like a sum of `depth` products of numbers of about 1, rounded once to `dtype`."""
-    assert result.dtype == dtype, f"{what}: {result.dtype}"
-    epsilon = torch.finfo(dtype).eps
-    accumulation = min(epsilon, torch.finfo(torch.float32).eps)
-    torch.testing.assert_close(
-        widen(result),
-        expected,
-        rtol=4 * epsilon,
-        atol=4 * epsilon * math.sqrt(depth + 1) + accumulation * (depth + 16),
-        equal_nan=True,
-        msg=lambda text: f"{what}: {text}",
-    )
 
 
 def make(*shape: int, dtype: torch.dtype) -> Tensor:

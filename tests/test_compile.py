@@ -10,7 +10,8 @@ import torch
 import torch._inductor.config
 import tunedops
 from conftest import keys
-from sample_inputs import OPS, TORCH_OPS, linear
+from expected_values import TORCH_OPS, linear
+from sample_inputs import OPS
 from torch import Tensor, nn
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch.testing import assert_close

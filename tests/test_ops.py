@@ -9,8 +9,12 @@ import pytest
 import torch
 import tunedops
 from conftest import CPU, keys
-from sample_inputs import DTYPES, OPS, TORCH_OPS, Sample, make, samples
+from expected_values import TORCH_OPS
+from sample_inputs import DTYPES, OPS, Sample, make, samples
 from tunedops import _C
+
+# A forced solution may not be able to run after all; that must show in values only.
+pytestmark = pytest.mark.filterwarnings("ignore:.*Default ran instead")
 
 dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: str(d).removeprefix("torch."))
 ops = pytest.mark.parametrize("op", OPS)

@@ -9,7 +9,8 @@ import pytest
 import torch
 import tunedops
 from conftest import keys
-from sample_inputs import OPS, TORCH_OPS, assert_close, make, product
+from expected_values import TORCH_OPS, assert_close, product
+from sample_inputs import OPS, make
 from torch import Tensor, empty, randn, zeros
 
 F32 = torch.float32

@@ -14,9 +14,13 @@ import pytest
 import torch
 import tunedops
 from conftest import CPU, keys
-from sample_inputs import OPS, TORCH_OPS, assert_close, make, product
+from expected_values import TORCH_OPS, assert_close, product
+from sample_inputs import OPS, make
 from torch import Tensor
 from tunedops import _C
+
+# A forced solution may not be able to run after all; that must show in values only.
+pytestmark = pytest.mark.filterwarnings("ignore:.*Default ran instead")
 
 F32 = torch.float32
 WITH_OUT = ["mm", "addmm", "bmm", "baddbmm"]
@@ -151,7 +155,7 @@ def test_in_place_sum_is_tuned_on_copies() -> None:
 
 BAD_OUTS: dict[str, Callable[[torch.Size], Tensor]] = {
     "other_dtype": lambda shape: torch.empty(shape, dtype=torch.float64),
-    "expanded": lambda shape: torch.empty(shape[:-1] + (1,)).expand(shape),
+    "expanded": lambda shape: torch.empty((*shape[:-1], 1)).expand(shape),
     "requires_grad": lambda shape: torch.empty(shape, requires_grad=True),
 }
 

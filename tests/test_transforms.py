@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
 import torch.autograd.forward_ad as forward_ad
 import tunedops
 from conftest import keys
-from sample_inputs import OPS, TORCH_OPS
+from expected_values import TORCH_OPS
+from sample_inputs import OPS
 from torch import Tensor, func
 from torch.testing import assert_close
 from torch.utils.checkpoint import checkpoint
@@ -38,10 +39,9 @@ ops = pytest.mark.parametrize("op", OURS)
 
 
 @pytest.fixture(params=[False, True], ids=["off", "tuning"], autouse=True)
-def switch(request: pytest.FixtureRequest) -> Iterator[None]:
+def switch(request: pytest.FixtureRequest) -> None:
     """Every transform with and without tuning: both ways take other code."""
     tunedops.enable(request.param)
-    yield
 
 
 def operands(requires_grad: bool = False) -> tuple[Tensor, Tensor, Tensor]:

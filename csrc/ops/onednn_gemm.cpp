@@ -32,13 +32,12 @@ struct Epilogue {
 
 Epilogue epilogue_of(Activation activation) {
   switch (activation) {
-    case Activation::kRelu:
-      return {"relu", ""};
     case Activation::kGelu:
       return {"gelu", "none"};
     case Activation::kGeluTanh:
       return {"gelu", "tanh"};
     case Activation::kNone:
+    case Activation::kRelu:  // refused
       break;
   }
   return {"none", ""};
@@ -104,6 +103,9 @@ Status OneDnnGemm::do_supports(const GemmProblem& p) const {
   if (p.b_dtype != p.a_dtype || p.out_dtype != p.a_dtype ||
       (p.has_bias() && p.bias_dtype != p.a_dtype)) {
     return Status::unsupported("one type for all operands only");
+  }
+  if (p.activation == Activation::kRelu) {
+    return Status::unsupported("its relu turns NaN into 0");
   }
   if (p.batched) {
     return Status::unsupported("no batched products");

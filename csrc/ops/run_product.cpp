@@ -1,7 +1,6 @@
 #include "ops/run_product.h"
 
 #include <ATen/EmptyTensor.h>
-#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_unsafe_view.h>
 #include <ATen/ops/empty.h>
 
@@ -76,8 +75,39 @@ at::Tensor run_aten_plan(const Plan& plan, const Product& product,
   return out;
 }
 
+struct ByteRange {
+  const char* begin;
+  const char* end;
+};
+
+ByteRange bytes_of(const at::Tensor& tensor) {
+  std::int64_t last = 0;
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+    last += (tensor.size(i) - 1) * tensor.stride(i);
+  }
+  const auto* begin = static_cast<const char*>(tensor.const_data_ptr());
+  return {begin, begin + (last + 1) * static_cast<std::int64_t>(
+                                          tensor.itemsize())};
+}
+
+// Whether they share memory, or might: interleaved views count as sharing.
 bool overlaps(const at::Tensor& out, const at::Tensor& input) {
-  return at::get_overlap_status(out, input) != at::MemOverlapStatus::No;
+  if (!out.storage().is_alias_of(input.storage())) {
+    return false;
+  }
+  const ByteRange left = bytes_of(out);
+  const ByteRange right = bytes_of(input);
+  return left.begin < right.end && right.begin < left.end;
+}
+
+// Whether matrices of a batch could share elements; rows of one cannot.
+bool overlaps_itself(const at::Tensor& out, const MatrixLayout& layout) {
+  if (out.dim() < 3 || out.size(0) == 1) {
+    return false;
+  }
+  const std::int64_t runs = out.size(layout.row_major ? 1 : 2);
+  const std::int64_t run = out.size(layout.row_major ? 2 : 1);
+  return layout.batch_stride < (runs - 1) * layout.ld + run;
 }
 
 bool reads_addend(const GemmProblem& problem) {
@@ -95,8 +125,8 @@ bool is_plain_output(const Product& product, const at::Tensor& out) {
       (dims == 3 && out.size(0) != product.mat1.size(0))) {
     return false;
   }
-  return !layout_of(out).needs_copy &&
-         at::has_internal_overlap(out) == at::MemOverlap::No &&
+  const MatrixLayout layout = layout_of(out);
+  return !layout.needs_copy && !overlaps_itself(out, layout) &&
          !overlaps(out, product.mat1) && !overlaps(out, product.mat2) &&
          (product.bias == nullptr || !overlaps(out, *product.bias));
 }

@@ -37,6 +37,7 @@ class Inspection {
     const at::Tensor& tensor = THPVariable_Unpack(object);
     keys_ = keys_ | tensor.key_set();
     needs_grad_ = needs_grad_ || tensor.requires_grad();
+    has_tangent_ = has_tangent_ || tensor._fw_grad(/*level=*/0).defined();
     return true;
   }
 
@@ -47,7 +48,7 @@ class Inspection {
     // On the bits: the sets' own difference keeps the backends. (Autocast's key
     // is on every tensor and excluded by default.)
     const bool plain = (keys.raw_repr() & ~kPlainKeys.raw_repr()) == 0;
-    return plain &&
+    return plain && !has_tangent_ &&
            !(needs_grad_ && at::GradMode::is_enabled()) &&
            !at::impl::torch_function_mode_enabled() && !at::hasCallbacks();
   }
@@ -55,6 +56,7 @@ class Inspection {
  private:
   DispatchKeySet keys_;
   bool needs_grad_ = false;
+  bool has_tangent_ = false;
 };
 
 PyObject* not_implemented() { Py_RETURN_NOTIMPLEMENTED; }

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tuning/visibility.h"
+
 namespace tunedops {
 
-class Config {
+class TUNEDOPS_PUBLIC Config {
  public:
   Config() = default;
 

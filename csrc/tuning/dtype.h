@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tuning/visibility.h"
+
 namespace tunedops {
 
 enum class DType : std::uint8_t {
@@ -22,18 +24,18 @@ enum class DType : std::uint8_t {
 };
 
 /// Bytes of one element; 0 for `kNone`.
-std::size_t size_of(DType dtype);
+TUNEDOPS_PUBLIC std::size_t size_of(DType dtype);
 
 /// `float`, `double`, `BFloat16`, `Half`, `c10::complex<float>`, …
-std::string_view to_text(DType dtype);
-std::optional<DType> dtype_from_text(std::string_view text);
+TUNEDOPS_PUBLIC std::string_view to_text(DType dtype);
+TUNEDOPS_PUBLIC std::optional<DType> dtype_from_text(std::string_view text);
 
 /// Distance between 1 and the next representable number.
-double epsilon_of(DType dtype);
+TUNEDOPS_PUBLIC double epsilon_of(DType dtype);
 
 /// Element `index` of an array in host memory, widened without loss.
-std::complex<double> load_element(DType dtype, const void* data,
+TUNEDOPS_PUBLIC std::complex<double> load_element(DType dtype, const void* data,
                                   std::size_t index);
-void store_element(DType dtype, void* data, std::size_t index, double value);
+TUNEDOPS_PUBLIC void store_element(DType dtype, void* data, std::size_t index, double value);
 
 }  // namespace tunedops

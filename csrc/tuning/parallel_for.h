@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "tuning/visibility.h"
+
 namespace tunedops {
 
 /// Calls `body(context, begin, end)` on disjoint pieces of [0, count), on at
@@ -18,7 +20,7 @@ using ParallelForFunction = void (*)(std::int64_t count, int threads,
 
 /// Installed once, before the first kernel runs; serial until then.
 void install_parallel_for(ParallelForFunction function);
-void parallel_for_erased(std::int64_t count, int threads, ParallelForBody body,
+TUNEDOPS_PUBLIC void parallel_for_erased(std::int64_t count, int threads, ParallelForBody body,
                          const void* context);
 
 /// `body(begin, end)` over pieces of [0, count). With one piece it runs on the

@@ -26,11 +26,14 @@ class PlanStore {
       if (Status s = solution.kernel->supports(problem); !s.is_ok()) {
         return s;
       }
-      if (Status s = solution.kernel->check(problem, solution.config);
-          !s.is_ok()) {
+      // A kernel named without its parameters, by hand, is left to guess them.
+      const Config config = solution.config.empty()
+                                ? solution.kernel->configs(problem).front()
+                                : solution.config;
+      if (Status s = solution.kernel->check(problem, config); !s.is_ok()) {
         return s;
       }
-      slot = solution.kernel->prepare(problem, solution.config);
+      slot = solution.kernel->prepare(problem, config);
       if (slot == nullptr) {
         return Status::unsupported("the library declines it");
       }

@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "tuning/visibility.h"
+
 namespace tunedops {
 
-class Validators {
+class TUNEDOPS_PUBLIC Validators {
  public:
   /// Throws std::invalid_argument if the text could not stand in a CSV field.
   void add(const std::string& key, const std::string& value);

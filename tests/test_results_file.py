@@ -53,11 +53,17 @@ def test_a_row_written_by_hand_counts_and_is_never_tuned_over(
     assert results_path.read_text() == text
 
 
+@pytest.mark.usefixtures("tuning")
+def test_a_kernel_without_parameters_takes_its_best_guess(write_results: WriteResults) -> None:
+    write_results(f"{KEY},Gemm_CpuSkinny")
+    assert messages(lambda: tunedops.mm(A, B)) == []
+    assert _C.check_file(("cpu", 0), tunedops.get_filename()) == []
+
+
 @pytest.mark.parametrize(
     "solution",
     [
         "Gemm_Nobody",
-        "Gemm_CpuSkinny",
         "Gemm_CpuSkinny_vectors_8_prefetch_0_threads_4096",
         "Gemm_OneDnn_tile_1",
         "x" * 300,

@@ -50,11 +50,9 @@ inline at::Tensor baddbmm(const at::Tensor& self, const at::Tensor& batch1,
   return at::baddbmm(self, batch1, batch2, beta, alpha);
 }
 
-inline at::Tensor& baddbmm_out(const at::Tensor& self,
-                               const at::Tensor& batch1,
-                               const at::Tensor& batch2,
-                               const at::Scalar& beta, const at::Scalar& alpha,
-                               at::Tensor& out) {
+inline at::Tensor& baddbmm_out(const at::Tensor& self, const at::Tensor& batch1,
+                               const at::Tensor& batch2, const at::Scalar& beta,
+                               const at::Scalar& alpha, at::Tensor& out) {
   return at::baddbmm_out(out, self, batch1, batch2, beta, alpha);
 }
 

@@ -8,18 +8,18 @@ namespace {
 
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::kFloat64:
-      return at::kDouble;
-    case DType::kBFloat16:
-      return at::kBFloat16;
-    case DType::kFloat16:
-      return at::kHalf;
-    case DType::kComplex64:
-      return at::kComplexFloat;
-    case DType::kComplex128:
-      return at::kComplexDouble;
-    default:
-      return at::kFloat;
+  case DType::kFloat64:
+    return at::kDouble;
+  case DType::kBFloat16:
+    return at::kBFloat16;
+  case DType::kFloat16:
+    return at::kHalf;
+  case DType::kComplex64:
+    return at::kComplexFloat;
+  case DType::kComplex128:
+    return at::kComplexDouble;
+  default:
+    return at::kFloat;
   }
 }
 
@@ -30,8 +30,8 @@ at::Tensor wrap(void* data, const GemmProblem& p, DType dtype,
   const auto device =
       p.header.device_type == DeviceType::kCpu
           ? at::Device(at::kCPU)
-          : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(
-                                      p.header.device_index));
+          : at::Device(at::kCUDA,
+                       static_cast<c10::DeviceIndex>(p.header.device_index));
   const auto options = at::TensorOptions(device).dtype(scalar_type(dtype));
   if (p.batched) {
     return at::from_blob(data, {p.batch, rows, columns},
@@ -46,18 +46,18 @@ at::Tensor wrap(void* data, const GemmProblem& p, DType dtype,
 GemmTensors wrap_operands(const GemmProblem& p, const Arguments& arguments) {
   const auto& data = arguments.operands;
   GemmTensors tensors;
-  tensors.x = wrap(data[kGemmB], p, p.b_dtype, p.n, p.k,
-                   p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1,
-                   p.stride_b);
-  tensors.w = wrap(data[kGemmA], p, p.a_dtype, p.k, p.m,
-                   p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1,
-                   p.stride_a);
+  tensors.x =
+      wrap(data[kGemmB], p, p.b_dtype, p.n, p.k, p.transpose_b ? 1 : p.ldb,
+           p.transpose_b ? p.ldb : 1, p.stride_b);
+  tensors.w =
+      wrap(data[kGemmA], p, p.a_dtype, p.k, p.m, p.transpose_a ? 1 : p.lda,
+           p.transpose_a ? p.lda : 1, p.stride_a);
   tensors.out =
       wrap(data[kGemmOut], p, p.out_dtype, p.n, p.m, p.ldc, 1, p.stride_c);
   if (p.has_bias()) {
-    tensors.bias = at::from_blob(data[kGemmBias], {p.m},
-                                 tensors.out.options().dtype(
-                                     scalar_type(p.bias_dtype)));
+    tensors.bias =
+        at::from_blob(data[kGemmBias], {p.m},
+                      tensors.out.options().dtype(scalar_type(p.bias_dtype)));
   }
   if (p.conjugate_b) {
     tensors.x = tensors.x.conj();

@@ -51,6 +51,11 @@ void route_products(torch::Library& m) {
   m.impl("addmm", &routed_addmm);
   m.impl("addmm.out", &routed_addmm_out);
   m.impl("addmm_", &routed_addmm_);
+  m.impl("_addmm_activation", &routed_addmm_activation);
+  m.impl("_addmm_activation.out", &routed_addmm_activation_out);
+  m.impl("addmv", &routed_addmv);
+  m.impl("addmv.out", &routed_addmv_out);
+  m.impl("addmv_", &routed_addmv_);
   m.impl("bmm", &routed_bmm);
   m.impl("bmm.out", &routed_bmm_out);
   m.impl("baddbmm", &routed_baddbmm);

@@ -19,9 +19,9 @@ void check_alike(const char* op, Named a, Named b) {
   TORCH_CHECK(a.tensor.scalar_type() == b.tensor.scalar_type(), op, ": ",
               a.name, " and ", b.name, " must have the same dtype, got ",
               a.tensor.scalar_type(), " and ", b.tensor.scalar_type());
-  TORCH_CHECK(a.tensor.device() == b.tensor.device(), op, ": ", a.name,
-              " and ", b.name, " must be on the same device, got ",
-              a.tensor.device(), " and ", b.tensor.device());
+  TORCH_CHECK(a.tensor.device() == b.tensor.device(), op, ": ", a.name, " and ",
+              b.name, " must be on the same device, got ", a.tensor.device(),
+              " and ", b.tensor.device());
 }
 
 void check_inner(const char* op, Named a, Named b) {
@@ -43,8 +43,8 @@ void check_pair(const char* op, Named a, Named b, int dims) {
   check_dims(op, b, dims);
   check_alike(op, a, b);
   if (dims == 3) {
-    TORCH_CHECK(a.tensor.size(0) == b.tensor.size(0), op, ": ", a.name,
-                " and ", b.name, " must have the same batch size, got ",
+    TORCH_CHECK(a.tensor.size(0) == b.tensor.size(0), op, ": ", a.name, " and ",
+                b.name, " must have the same batch size, got ",
                 a.tensor.sizes(), " and ", b.tensor.sizes());
   }
   check_inner(op, a, b);
@@ -56,8 +56,8 @@ void check_mm(const char* op, const at::Tensor& self, const at::Tensor& mat2) {
   check_pair(op, {"self", self}, {"mat2", mat2}, 2);
 }
 
-void check_addmm(const char* op, const at::Tensor& self,
-                 const at::Tensor& mat1, const at::Tensor& mat2) {
+void check_addmm(const char* op, const at::Tensor& self, const at::Tensor& mat1,
+                 const at::Tensor& mat2) {
   check_pair(op, {"mat1", mat1}, {"mat2", mat2}, 2);
   check_alike(op, {"self", self}, {"mat1", mat1});
   check_expandable(op, self, {mat1.size(0), mat2.size(1)});
@@ -71,8 +71,7 @@ void check_baddbmm(const char* op, const at::Tensor& self,
                    const at::Tensor& batch1, const at::Tensor& batch2) {
   check_pair(op, {"batch1", batch1}, {"batch2", batch2}, 3);
   check_alike(op, {"self", self}, {"batch1", batch1});
-  check_expandable(op, self,
-                   {batch1.size(0), batch1.size(1), batch2.size(2)});
+  check_expandable(op, self, {batch1.size(0), batch1.size(1), batch2.size(2)});
 }
 
 void check_linear(const at::Tensor& input, const at::Tensor& weight,

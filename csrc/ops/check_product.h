@@ -11,8 +11,8 @@
 namespace tunedops {
 
 void check_mm(const char* op, const at::Tensor& self, const at::Tensor& mat2);
-void check_addmm(const char* op, const at::Tensor& self,
-                 const at::Tensor& mat1, const at::Tensor& mat2);
+void check_addmm(const char* op, const at::Tensor& self, const at::Tensor& mat1,
+                 const at::Tensor& mat2);
 void check_bmm(const char* op, const at::Tensor& self, const at::Tensor& mat2);
 void check_baddbmm(const char* op, const at::Tensor& self,
                    const at::Tensor& batch1, const at::Tensor& batch2);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <torch/version.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -32,11 +33,17 @@ void torch_parallel_for(std::int64_t count, int threads, ParallelForBody body,
 c10::WarningHandler* const without_python =
     c10::WarningUtils::get_warning_handler();
 
+std::atomic<void (*)(const std::string&)> warn_in_python{nullptr};
+
 // As a Python warning at the user's own line: without a place in our source,
 // torch lets Python find the place.
 void warn_through_torch(const std::string& message) {
   if (c10::WarningUtils::get_warning_handler() == without_python) {
-    std::fprintf(stderr, "%s\n", message.c_str());
+    if (auto* warn = warn_in_python.load()) {
+      warn(message);
+    } else {
+      std::fprintf(stderr, "%s\n", message.c_str());
+    }
     return;
   }
   c10::warn(c10::Warning(c10::UserWarning(), {nullptr, nullptr, 0}, message,
@@ -44,8 +51,8 @@ void warn_through_torch(const std::string& message) {
 }
 
 TuningContext* build_context() {
-  auto* context = new TuningContext(
-      [](const char* name) { return ::secure_getenv(name); });
+  auto* context =
+      new TuningContext([](const char* name) { return ::secure_getenv(name); });
   context->log().set_warning_handler(warn_through_torch);
   install_parallel_for(torch_parallel_for);
 
@@ -63,6 +70,10 @@ TuningContext* build_context() {
 }
 
 }  // namespace
+
+void set_python_warning(void (*warn)(const std::string& message)) {
+  warn_in_python = warn;
+}
 
 // Never destroyed: other threads may still multiply while the process exits.
 TuningContext& getTuningContext() {

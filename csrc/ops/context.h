@@ -9,4 +9,8 @@ namespace tunedops {
 
 TUNEDOPS_PUBLIC TuningContext& getTuningContext();
 
+/// How to warn where torch has no way to Python above it (a call through
+/// torch.ops, say); without one, warnings there go to standard error.
+void set_python_warning(void (*warn)(const std::string& message));
+
 }  // namespace tunedops

@@ -11,17 +11,17 @@ namespace {
 
 void activate_in_place(at::Tensor& out, Activation activation) {
   switch (activation) {
-    case Activation::kNone:
-      return;
-    case Activation::kRelu:
-      at::relu_(out);
-      return;
-    case Activation::kGelu:
-      at::gelu_(out, "none");
-      return;
-    case Activation::kGeluTanh:
-      at::gelu_(out, "tanh");
-      return;
+  case Activation::kNone:
+    return;
+  case Activation::kRelu:
+    at::relu_(out);
+    return;
+  case Activation::kGelu:
+    at::gelu_(out, "none");
+    return;
+  case Activation::kGeluTanh:
+    at::gelu_(out, "tanh");
+    return;
   }
 }
 
@@ -59,8 +59,7 @@ class DefaultPlan final : public Plan {
   Launch bind(const Arguments& arguments, Stream) const override {
     return [this, tensors = wrap_operands(problem_, arguments),
             alpha = arguments.alpha, beta = arguments.beta] {
-      return run_aten(
-          [&] { run_original(problem_, tensors, alpha, beta); });
+      return run_aten([&] { run_original(problem_, tensors, alpha, beta); });
     };
   }
 

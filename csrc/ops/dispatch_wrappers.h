@@ -23,9 +23,7 @@ namespace tunedops {
 template <std::size_t size>
 struct OpName {
   char text[size];
-  consteval OpName(const char (&name)[size]) {
-    std::copy_n(name, size, text);
-  }
+  consteval OpName(const char (&name)[size]) { std::copy_n(name, size, text); }
 };
 
 template <class Signature>
@@ -67,8 +65,8 @@ inline at::Tensor autocast(c10::DeviceType device, const at::Tensor& tensor) {
   return at::autocast::cached_cast(at::autocast::get_autocast_dtype(device),
                                    tensor, device);
 }
-inline std::optional<at::Tensor> autocast(
-    c10::DeviceType device, const std::optional<at::Tensor>& tensor) {
+inline std::optional<at::Tensor>
+autocast(c10::DeviceType device, const std::optional<at::Tensor>& tensor) {
   return tensor && tensor->defined()
              ? std::make_optional(autocast(device, *tensor))
              : tensor;

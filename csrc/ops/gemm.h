@@ -53,14 +53,33 @@ at::Tensor& routed_bmm_out(const at::Tensor& self, const at::Tensor& mat2,
 at::Tensor routed_baddbmm(const at::Tensor& self, const at::Tensor& batch1,
                           const at::Tensor& batch2, const at::Scalar& beta,
                           const at::Scalar& alpha);
-at::Tensor& routed_baddbmm_out(const at::Tensor& self,
-                               const at::Tensor& batch1,
-                               const at::Tensor& batch2,
-                               const at::Scalar& beta, const at::Scalar& alpha,
-                               at::Tensor& out);
+at::Tensor& routed_baddbmm_out(const at::Tensor& self, const at::Tensor& batch1,
+                               const at::Tensor& batch2, const at::Scalar& beta,
+                               const at::Scalar& alpha, at::Tensor& out);
 at::Tensor& routed_baddbmm_(at::Tensor& self, const at::Tensor& batch1,
                             const at::Tensor& batch2, const at::Scalar& beta,
                             const at::Scalar& alpha);
+
+at::Tensor routed_addmm_activation(const at::Tensor& self,
+                                   const at::Tensor& mat1,
+                                   const at::Tensor& mat2,
+                                   const at::Scalar& beta,
+                                   const at::Scalar& alpha, bool use_gelu);
+at::Tensor& routed_addmm_activation_out(const at::Tensor& self,
+                                        const at::Tensor& mat1,
+                                        const at::Tensor& mat2,
+                                        const at::Scalar& beta,
+                                        const at::Scalar& alpha, bool use_gelu,
+                                        at::Tensor& out);
+at::Tensor routed_addmv(const at::Tensor& self, const at::Tensor& mat,
+                        const at::Tensor& vec, const at::Scalar& beta,
+                        const at::Scalar& alpha);
+at::Tensor& routed_addmv_out(const at::Tensor& self, const at::Tensor& mat,
+                             const at::Tensor& vec, const at::Scalar& beta,
+                             const at::Scalar& alpha, at::Tensor& out);
+at::Tensor& routed_addmv_(at::Tensor& self, const at::Tensor& mat,
+                          const at::Tensor& vec, const at::Scalar& beta,
+                          const at::Scalar& alpha);
 
 /// torch's linear and activation, as a program would write them.
 at::Tensor original_linear(const at::Tensor& input, const at::Tensor& weight,

@@ -47,8 +47,12 @@ TORCH_LIBRARY_IMPL(tunedops, CPU, m) {
   m.impl("linear", &linear);
 }
 
-// Devices that we have no kernels for multiply as without us.
+// Devices and layouts that we have no kernels for multiply as without us.
 TORCH_LIBRARY_IMPL(tunedops, CUDA, m) { register_aten(m); }
+TORCH_LIBRARY_IMPL(tunedops, SparseCPU, m) { register_aten(m); }
+TORCH_LIBRARY_IMPL(tunedops, SparseCUDA, m) { register_aten(m); }
+TORCH_LIBRARY_IMPL(tunedops, SparseCsrCPU, m) { register_aten(m); }
+TORCH_LIBRARY_IMPL(tunedops, SparseCsrCUDA, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, MPS, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, XPU, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, PrivateUse1, m) { register_aten(m); }
@@ -58,16 +62,15 @@ TORCH_LIBRARY_IMPL(tunedops, FuncTorchBatched, m) { register_aten(m); }
 // Conjugated operands are part of a problem; without this they would be copied
 // before we see them.
 TORCH_LIBRARY_IMPL(tunedops, Conjugate, m) {
-  for (const char* op : {"mm", "mm.out", "addmm", "addmm.out", "bmm",
-                         "bmm.out", "baddbmm", "baddbmm.out", "linear"}) {
+  for (const char* op : {"mm", "mm.out", "addmm", "addmm.out", "bmm", "bmm.out",
+                         "baddbmm", "baddbmm.out", "linear"}) {
     m.impl(op, torch::CppFunction::makeFallthrough());
   }
 }
 
 TORCH_LIBRARY_IMPL(tunedops, Autograd, m) {
   m.impl("mm", &Autograd<"tunedops::mm", "", &aten_forms::mm>::call);
-  m.impl("mm.out",
-         &Autograd<"tunedops::mm", "out", &aten_forms::mm_out>::call);
+  m.impl("mm.out", &Autograd<"tunedops::mm", "out", &aten_forms::mm_out>::call);
   m.impl("addmm", &Autograd<"tunedops::addmm", "", &aten_forms::addmm>::call);
   m.impl("addmm.out",
          &Autograd<"tunedops::addmm", "out", &aten_forms::addmm_out>::call);
@@ -76,8 +79,8 @@ TORCH_LIBRARY_IMPL(tunedops, Autograd, m) {
          &Autograd<"tunedops::bmm", "out", &aten_forms::bmm_out>::call);
   m.impl("baddbmm",
          &Autograd<"tunedops::baddbmm", "", &aten_forms::baddbmm>::call);
-  m.impl("baddbmm.out", &Autograd<"tunedops::baddbmm", "out",
-                                  &aten_forms::baddbmm_out>::call);
+  m.impl("baddbmm.out",
+         &Autograd<"tunedops::baddbmm", "out", &aten_forms::baddbmm_out>::call);
   m.impl("linear",
          &Autograd<"tunedops::linear", "", &aten_forms::linear>::call);
 }

@@ -48,8 +48,7 @@ inline MatrixLayout layout_of(const at::Tensor& tensor) {
     layout.row_major = true;
     layout.ld = columns;
   }
-  const std::int64_t packed =
-      layout.ld * (layout.row_major ? rows : columns);
+  const std::int64_t packed = layout.ld * (layout.row_major ? rows : columns);
   const bool batched = dims == 3 && tensor.size(0) > 1;
   layout.batch_stride =
       batched && !layout.needs_copy ? tensor.stride(0) : packed;
@@ -58,7 +57,8 @@ inline MatrixLayout layout_of(const at::Tensor& tensor) {
 
 /// The largest power of two up to 16 that divides the base address.
 inline std::uint8_t alignment_of(const at::Tensor& tensor) {
-  const auto address = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
   const auto lowest_bit = address & (~address + 1);
   return static_cast<std::uint8_t>(
       address == 0 ? 16 : std::min<std::uintptr_t>(lowest_bit, 16));

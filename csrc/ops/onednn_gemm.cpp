@@ -1,6 +1,7 @@
 #include "ops/onednn_gemm.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/ones.h>
 
 #include "ops/aten_plan.h"
 
@@ -16,13 +17,24 @@ using LinearPointwise = at::Tensor(const at::Tensor&, const at::Tensor&,
 // Absent in builds of torch without oneDNN.
 std::optional<c10::TypedOperatorHandle<LinearPointwise>> find_operator() {
   auto& dispatcher = c10::Dispatcher::singleton();
-  const auto handle =
-      dispatcher.findSchema({"mkldnn::_linear_pointwise", ""});
-  if (!handle ||
-      !handle->hasKernelForDispatchKey(c10::DispatchKey::CPU)) {
+  const auto handle = dispatcher.findSchema({"mkldnn::_linear_pointwise", ""});
+  if (!handle || !handle->hasKernelForDispatchKey(c10::DispatchKey::CPU)) {
     return std::nullopt;
   }
   return handle->typed<LinearPointwise>();
+}
+
+// oneDNN has no fp16 products on some processors, and says so only when asked
+// for one.
+bool multiplies_halves() {
+  static const bool works =
+      run_aten([] {
+        const at::Tensor one = at::ones({1, 1}, at::kHalf);
+        find_operator()->redispatch(c10::DispatchKeySet(c10::DispatchKey::CPU),
+                                    one, one, std::nullopt, "none",
+                                    c10::List<std::optional<at::Scalar>>(), "");
+      }).is_ok();
+  return works;
 }
 
 struct Epilogue {
@@ -32,13 +44,13 @@ struct Epilogue {
 
 Epilogue epilogue_of(Activation activation) {
   switch (activation) {
-    case Activation::kGelu:
-      return {"gelu", "none"};
-    case Activation::kGeluTanh:
-      return {"gelu", "tanh"};
-    case Activation::kNone:
-    case Activation::kRelu:  // refused
-      break;
+  case Activation::kGelu:
+    return {"gelu", "none"};
+  case Activation::kGeluTanh:
+    return {"gelu", "tanh"};
+  case Activation::kNone:
+  case Activation::kRelu:  // refused
+    break;
   }
   return {"none", ""};
 }
@@ -47,8 +59,7 @@ class OneDnnPlan final : public AtenGemmPlan {
  public:
   OneDnnPlan(const GemmProblem& problem,
              c10::TypedOperatorHandle<LinearPointwise> linear)
-      : AtenGemmPlan(problem),
-        linear_(linear),
+      : AtenGemmPlan(problem), linear_(linear),
         epilogue_(epilogue_of(problem.activation)) {}
 
   at::Tensor call(const at::Tensor& mat1, const at::Tensor& mat2,
@@ -64,9 +75,7 @@ class OneDnnPlan final : public AtenGemmPlan {
   // Without the copy: a call hands on the tensor that the operator made.
   Launch bind(const Arguments& arguments, Stream) const override {
     const GemmTensors t = wrap_operands(problem(), arguments);
-    return [this, t] {
-      return run_aten([&] { call(t.x, t.w, bias_of(t)); });
-    };
+    return [this, t] { return run_aten([&] { call(t.x, t.w, bias_of(t)); }); };
   }
 
  private:
@@ -99,6 +108,9 @@ Status OneDnnGemm::do_supports(const GemmProblem& p) const {
   if (p.a_dtype != DType::kFloat32 && p.a_dtype != DType::kBFloat16 &&
       p.a_dtype != DType::kFloat16) {
     return Status::unsupported("float, BFloat16 and Half only");
+  }
+  if (p.a_dtype == DType::kFloat16 && !multiplies_halves()) {
+    return Status::unsupported("no Half on this processor");
   }
   if (p.b_dtype != p.a_dtype || p.out_dtype != p.a_dtype ||
       (p.has_bias() && p.bias_dtype != p.a_dtype)) {

@@ -11,21 +11,21 @@ namespace {
 // the newer switches.
 std::uint16_t float32_flags(at::Context& context, c10::DeviceType device) {
   const bool cuda = device == c10::DeviceType::CUDA;
-  switch (context.float32Precision(
-      cuda ? at::Float32Backend::CUDA : at::Float32Backend::MKLDNN,
-      at::Float32Op::MATMUL)) {
-    case at::Float32Precision::TF32:
-      return kAllowTf32;
-    case at::Float32Precision::BF16:
-      return cuda ? 0 : kAllowBf16;
-    default:
-      return 0;
+  switch (context.float32Precision(cuda ? at::Float32Backend::CUDA
+                                        : at::Float32Backend::MKLDNN,
+                                   at::Float32Op::MATMUL)) {
+  case at::Float32Precision::TF32:
+    return kAllowTf32;
+  case at::Float32Precision::BF16:
+    return cuda ? 0 : kAllowBf16;
+  default:
+    return 0;
   }
 }
 
 std::uint16_t reduction_flags(at::Context& context, c10::ScalarType dtype) {
-  const auto allowed = at::CuBLASReductionOption::
-      AllowReducedPrecisionWithSplitK;
+  const auto allowed =
+      at::CuBLASReductionOption::AllowReducedPrecisionWithSplitK;
   if (dtype == c10::ScalarType::Half) {
     return static_cast<std::uint16_t>(
         (context.allowFP16ReductionCuBLAS() == allowed

@@ -10,20 +10,20 @@ namespace {
 
 DType dtype_of(const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {
-    case at::kFloat:
-      return DType::kFloat32;
-    case at::kDouble:
-      return DType::kFloat64;
-    case at::kBFloat16:
-      return DType::kBFloat16;
-    case at::kHalf:
-      return DType::kFloat16;
-    case at::kComplexFloat:
-      return DType::kComplex64;
-    case at::kComplexDouble:
-      return DType::kComplex128;
-    default:
-      return DType::kNone;
+  case at::kFloat:
+    return DType::kFloat32;
+  case at::kDouble:
+    return DType::kFloat64;
+  case at::kBFloat16:
+    return DType::kBFloat16;
+  case at::kHalf:
+    return DType::kFloat16;
+  case at::kComplexFloat:
+    return DType::kComplex64;
+  case at::kComplexDouble:
+    return DType::kComplex128;
+  default:
+    return DType::kNone;
   }
 }
 
@@ -78,7 +78,8 @@ bool Product::is_sound() const {
 
 OutputLayout fresh_output(const Product& product) {
   OutputLayout output;
-  output.layout.ld = product.columns();
+  output.layout.row_major = !product.vector;
+  output.layout.ld = product.vector ? product.rows() : product.columns();
   output.layout.batch_stride = product.rows() * product.columns();
   return output;
 }

@@ -17,7 +17,8 @@ namespace tunedops {
 struct Product {
   const at::Tensor& mat1;
   const at::Tensor& mat2;
-  int dims = 2;                        // 3: batches of matrices
+  int dims = 2;         // 3: batches of matrices
+  bool vector = false;  // mat2 was a vector, as aten::addmv has it
   const at::Tensor* addend = nullptr;  // read only if beta is not 0
   const at::Tensor* bias = nullptr;    // one value per column, added once
   const at::Scalar* alpha = nullptr;   // null: 1

@@ -15,11 +15,11 @@ namespace {
 class PlanOperand {
  public:
   explicit PlanOperand(const at::Tensor& tensor)
-      : copy_(layout_of(tensor).needs_copy
-                  ? tensor.resolve_neg().contiguous()
-                  : at::Tensor()),
+      : copy_(layout_of(tensor).needs_copy ? tensor.resolve_neg().contiguous()
+                                           : at::Tensor()),
         tensor_(copy_.defined() ? copy_ : tensor) {}
 
+  const at::Tensor& tensor() const { return tensor_; }
   void* data() const { return const_cast<void*>(tensor_.const_data_ptr()); }
 
  private:
@@ -64,10 +64,12 @@ bool run_raw(const Plan& plan, const Product& product,
 // The plan's own tensor, or an undefined one if it could not run.
 at::Tensor run_aten_plan(const Plan& plan, const Product& product,
                          const GemmProblem& problem) {
+  const PlanOperand mat1(product.mat1);
+  const PlanOperand mat2(product.mat2);
   at::Tensor out;
   const Status status = run_aten([&] {
     out = static_cast<const AtenGemmPlan&>(plan).call(
-        product.mat1, product.mat2, product.bias);
+        mat1.tensor(), mat2.tensor(), product.bias);
   });
   if (!status.is_ok()) {
     getTuningContext().report_failed_run(to_key(problem), status);
@@ -86,8 +88,8 @@ ByteRange bytes_of(const at::Tensor& tensor) {
     last += (tensor.size(i) - 1) * tensor.stride(i);
   }
   const auto* begin = static_cast<const char*>(tensor.const_data_ptr());
-  return {begin, begin + (last + 1) * static_cast<std::int64_t>(
-                                          tensor.itemsize())};
+  return {begin,
+          begin + (last + 1) * static_cast<std::int64_t>(tensor.itemsize())};
 }
 
 // Whether they share memory, or might: interleaved views count as sharing.
@@ -134,12 +136,13 @@ bool is_plain_output(const Product& product, const at::Tensor& out) {
 }  // namespace
 
 at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
-  const auto problem = describe(product, fresh_output(product));
+  const OutputLayout output = fresh_output(product);
+  const auto problem = describe(product, output);
   if (!problem) {
     return {};
   }
-  const Plan* plan = getTuningContext().plan_for(to_key(*problem),
-                                                 stream_of(product.mat1));
+  const Plan* plan =
+      getTuningContext().plan_for(to_key(*problem), stream_of(product.mat1));
   if (plan == nullptr) {
     return {};
   }
@@ -151,9 +154,9 @@ at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
   }
   at::Tensor out = empty_like_product(product, sizes);
   if (reads_addend(*problem)) {
-    out.copy_(*product.addend);
+    out.view(product.sizes()).copy_(*product.addend);
   }
-  return run_raw(*plan, product, *problem, /*swapped=*/true, out)
+  return run_raw(*plan, product, *problem, output.layout.row_major, out)
              ? out
              : at::Tensor();
 }
@@ -162,7 +165,10 @@ bool run_tuned_out(const Product& product, const at::Tensor& out) {
   if (!is_plain_output(product, out)) {
     return false;
   }
-  const MatrixLayout layout = layout_of(out);
+  MatrixLayout layout = layout_of(out);
+  if (product.vector && out.stride(0) == 1) {
+    layout = fresh_output(product).layout;
+  }
   const auto problem =
       describe(product, {.layout = layout, .alignment = alignment_of(out)});
   if (!problem) {

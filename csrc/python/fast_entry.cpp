@@ -22,10 +22,9 @@ using c10::DispatchKeySet;
 
 // What a dense CPU tensor has anyway and what is always included; any other key
 // in force means that somebody wants to see the op.
-const DispatchKeySet kPlainKeys =
-    DispatchKeySet({DispatchKey::CPU, DispatchKey::AutogradCPU,
-                    DispatchKey::ADInplaceOrView, DispatchKey::BackendSelect,
-                    DispatchKey::Conjugate});
+const DispatchKeySet kPlainKeys = DispatchKeySet(
+    {DispatchKey::CPU, DispatchKey::AutogradCPU, DispatchKey::ADInplaceOrView,
+     DispatchKey::BackendSelect, DispatchKey::Conjugate});
 
 // Gathers the tensors of a call and decides whether the dispatcher is needed.
 class Inspection {
@@ -43,8 +42,7 @@ class Inspection {
 
   bool may_skip_dispatcher() const {
     const auto local = c10::impl::tls_local_dispatch_key_set();
-    const DispatchKeySet keys =
-        (keys_ | local.included_) - local.excluded_;
+    const DispatchKeySet keys = (keys_ | local.included_) - local.excluded_;
     // On the bits: the sets' own difference keeps the backends. (Autocast's key
     // is on every tensor and excluded by default.)
     const bool plain = (keys.raw_repr() & ~kPlainKeys.raw_repr()) == 0;
@@ -142,10 +140,9 @@ PyObject* linear_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
       args[2] == Py_None ? std::nullopt
                          : std::make_optional(THPVariable_Unpack(args[2]));
   return run_without_gil([&] {
-    return linear(THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]),
-                  bias,
-                  std::string_view(activation,
-                                   static_cast<std::size_t>(length)));
+    return linear(
+        THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]), bias,
+        std::string_view(activation, static_cast<std::size_t>(length)));
   });
   END_HANDLE_TH_ERRORS
 }

@@ -52,8 +52,7 @@ ProblemKey problem_from(const PythonDevice& device, const std::string& op,
       getTuningContext().parse_key({op, params}, device_from(device));
   if (!problem) {
     throw std::invalid_argument("'" + op + ',' + params +
-                                "' is not a problem of device " +
-                                device.first);
+                                "' is not a problem of device " + device.first);
   }
   return *problem;
 }
@@ -96,8 +95,8 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
   const PoolSize pool(problem.header().threads);
   const TuneOutcome outcome =
       getTuningContext().tune(problem, Stream{}, persist);
-  PythonOutcome result{outcome.solution,   outcome.time_ms,
-                       outcome.default_ms, outcome.elapsed_ms,
+  PythonOutcome result{outcome.solution,        outcome.time_ms,
+                       outcome.default_ms,      outcome.elapsed_ms,
                        outcome.status.reason(), {}};
   for (const Measurement& m : outcome.measurements) {
     result.measurements.emplace_back(m.solution, m.time_ms, m.samples,
@@ -108,6 +107,7 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
 
 // Distinct threads that a parallel_for of ours runs on.
 int parallel_threads() {
+  (void)getTuningContext();  // installs torch's pool
   std::mutex mutex;
   std::set<std::thread::id> seen;
   const int threads = at::get_num_threads();
@@ -126,9 +126,9 @@ const at::Tensor& tensor_from(const py::handle& object) {
 }
 
 // The key of activation(mat1 @ mat2 + bias), as its row would have it.
-std::optional<std::pair<std::string, std::string>> key_of(
-    const py::object& mat1, const py::object& mat2, const py::object& bias,
-    const std::string& activation) {
+std::optional<std::pair<std::string, std::string>>
+key_of(const py::object& mat1, const py::object& mat2, const py::object& bias,
+       const std::string& activation) {
   Product product{.mat1 = tensor_from(mat1), .mat2 = tensor_from(mat2)};
   product.dims = static_cast<int>(product.mat1.dim());
   if (!bias.is_none()) {
@@ -174,6 +174,18 @@ void set_isa_limit(const std::optional<std::string>& name) {
   throw std::invalid_argument("unknown instruction set '" + *name + "'");
 }
 
+// A warning from a thread that nobody above could hand it to Python for.
+void warn_directly(const std::string& message) {
+  if (Py_IsInitialized() == 0) {
+    return;
+  }
+  const py::gil_scoped_acquire gil;
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), /*stack_level=*/1) < 0) {
+    // Warnings are errors, and there is no way to raise one from here.
+    PyErr_WriteUnraisable(nullptr);
+  }
+}
+
 // Binds a function that needs no GIL. What it warns of and throws arrives as
 // Python's, an invalid argument as ValueError.
 template <class Result, class... Args>
@@ -191,67 +203,80 @@ void def(py::module_& m, const char* name, Result (*function)(Args...)) {
 }
 
 void bind_switches(py::module_& m) {
-  def(m, "setting", +[](const std::string& name) {
-    return getTuningContext().setting(name);
-  });
-  def(m, "set_setting", +[](const std::string& name, const std::string& value) {
-    getTuningContext().set_setting(name, value);
-  });
-  def(m, "describe_settings", +[] {
-    std::vector<std::array<std::string, 5>> all;
-    for (const auto& s : getTuningContext().describe_settings()) {
-      all.push_back({s.name, s.value, s.standard, s.origin, s.meaning});
-    }
-    return all;
-  });
+  def(
+      m, "setting", +[](const std::string& name) {
+        return getTuningContext().setting(name);
+      });
+  def(
+      m, "set_setting", +[](const std::string& name, const std::string& value) {
+        getTuningContext().set_setting(name, value);
+      });
+  def(
+      m, "describe_settings", +[] {
+        std::vector<std::array<std::string, 5>> all;
+        for (const auto& s : getTuningContext().describe_settings()) {
+          all.push_back({s.name, s.value, s.standard, s.origin, s.meaning});
+        }
+        return all;
+      });
   def(m, "install_routing", +[] { install_routing(); });
   def(m, "routing_is_installed", +[] { return routing_is_installed(); });
-  def(m, "forced_overlay", +[](const std::string& solution) {
-    return getTuningContext().forced_overlay(solution);
-  });
+  def(
+      m, "forced_overlay", +[](const std::string& solution) {
+        return getTuningContext().forced_overlay(solution);
+      });
   m.def("exchange_overlay", &exchange_overlay);
 }
 
 void bind_results(py::module_& m) {
-  def(m, "set_filename", +[](const std::string& name, bool insert_ordinal) {
-    getTuningContext().set_filename(name, insert_ordinal);
-  });
-  def(m, "filename", +[](const PythonDevice& device) {
-    return getTuningContext().filename(device_from(device));
-  });
-  def(m, "read_file", +[](const PythonDevice& device,
-                          const std::optional<std::string>& path) {
-    return getTuningContext().read_file(device_from(device), path);
-  });
+  def(
+      m, "set_filename", +[](const std::string& name, bool insert_ordinal) {
+        getTuningContext().set_filename(name, insert_ordinal);
+      });
+  def(
+      m, "filename", +[](const PythonDevice& device) {
+        return getTuningContext().filename(device_from(device));
+      });
+  def(
+      m, "read_file",
+      +[](const PythonDevice& device, const std::optional<std::string>& path) {
+        return getTuningContext().read_file(device_from(device), path);
+      });
   def(m, "write_file", +[] { return getTuningContext().write_file(); });
-  def(m, "write_file_to",
+  def(
+      m, "write_file_to",
       +[](const PythonDevice& device, const std::string& path) {
         return getTuningContext().write_file(device_from(device), path);
       });
-  def(m, "write_file_on_exit", +[](bool value) {
-    getTuningContext().set_write_file_on_exit(value);
-  });
+  def(
+      m, "write_file_on_exit",
+      +[](bool value) { getTuningContext().set_write_file_on_exit(value); });
   def(m, "on_exit", +[] { getTuningContext().on_exit(); });
-  def(m, "results", +[](const PythonDevice& device) {
-    std::vector<PythonResult> all;
-    for (const CsvRow& row :
-         getTuningContext().results(device_from(device))) {
-      all.push_back(to_python(row));
-    }
-    return all;
-  });
-  def(m, "validators", +[](const PythonDevice& device) {
-    return getTuningContext().validators(device_from(device)).entries();
-  });
-  def(m, "erase", +[](const PythonDevice& device, const std::string& op,
-                      const std::string& params) {
-    return getTuningContext().erase(device_from(device), {op, params});
-  });
+  def(
+      m, "results", +[](const PythonDevice& device) {
+        std::vector<PythonResult> all;
+        for (const CsvRow& row :
+             getTuningContext().results(device_from(device))) {
+          all.push_back(to_python(row));
+        }
+        return all;
+      });
+  def(
+      m, "validators", +[](const PythonDevice& device) {
+        return getTuningContext().validators(device_from(device)).entries();
+      });
+  def(
+      m, "erase",
+      +[](const PythonDevice& device, const std::string& op,
+          const std::string& params) {
+        return getTuningContext().erase(device_from(device), {op, params});
+      });
   def(m, "clear", +[] { getTuningContext().clear(); });
-  def(m, "check_file", +[](const PythonDevice& device,
-                           const std::string& path) {
-    return getTuningContext().check_file(device_from(device), path);
-  });
+  def(
+      m, "check_file",
+      +[](const PythonDevice& device, const std::string& path) {
+        return getTuningContext().check_file(device_from(device), path);
+      });
 }
 
 void bind_tuning(py::module_& m) {
@@ -265,38 +290,47 @@ void bind_tuning(py::module_& m) {
   m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
         py::arg("mat2"), py::arg("bias") = py::none(),
         py::arg("activation") = "none");
-  def(m, "is_problem", +[](const PythonDevice& device, const std::string& op,
-                           const std::string& params) {
-    return getTuningContext()
-        .parse_key({op, params}, device_from(device))
-        .has_value();
-  });
+  def(
+      m, "is_problem",
+      +[](const PythonDevice& device, const std::string& op,
+          const std::string& params) {
+        return getTuningContext()
+            .parse_key({op, params}, device_from(device))
+            .has_value();
+      });
   def(m, "tune", &tune);
-  def(m, "stored", +[](const PythonDevice& device, const std::string& op,
-                       const std::string& params) {
-    const auto row =
-        getTuningContext().stored(problem_from(device, op, params));
-    return row ? std::make_optional(to_python(*row)) : std::nullopt;
-  });
-  def(m, "refusals", +[](const PythonDevice& device, const std::string& op,
-                         const std::string& params) {
-    return getTuningContext().refusals(problem_from(device, op, params));
-  });
+  def(
+      m, "stored",
+      +[](const PythonDevice& device, const std::string& op,
+          const std::string& params) {
+        const auto row =
+            getTuningContext().stored(problem_from(device, op, params));
+        return row ? std::make_optional(to_python(*row)) : std::nullopt;
+      });
+  def(
+      m, "refusals",
+      +[](const PythonDevice& device, const std::string& op,
+          const std::string& params) {
+        return getTuningContext().refusals(problem_from(device, op, params));
+      });
 }
 
 void bind_facts(py::module_& m) {
   def(m, "kernel_names", &kernel_names);
-  def(m, "has_backend", +[](const std::string& type) {
-    return getTuningContext().has_backend(device_from({type, 0}).type);
-  });
-  def(m, "device_name", +[](const PythonDevice& device) {
-    const Device d = device_from(device);
-    return getTuningContext().backend(d).device_name(d);
-  });
-  def(m, "cache_bytes", +[](const PythonDevice& device) {
-    const Device d = device_from(device);
-    return getTuningContext().backend(d).cache_bytes(d);
-  });
+  def(
+      m, "has_backend", +[](const std::string& type) {
+        return getTuningContext().has_backend(device_from({type, 0}).type);
+      });
+  def(
+      m, "device_name", +[](const PythonDevice& device) {
+        const Device d = device_from(device);
+        return getTuningContext().backend(d).device_name(d);
+      });
+  def(
+      m, "cache_bytes", +[](const PythonDevice& device) {
+        const Device d = device_from(device);
+        return getTuningContext().backend(d).cache_bytes(d);
+      });
   def(m, "parallel_threads", &parallel_threads);
   def(m, "isa", +[] { return std::string(cpu::to_text(cpu::usable_isa())); });
   def(m, "set_isa_limit", &set_isa_limit);
@@ -311,6 +345,7 @@ void bind_facts(py::module_& m) {
 }  // namespace tunedops
 
 PYBIND11_MODULE(_C, m) {
+  tunedops::set_python_warning(&tunedops::warn_directly);
   tunedops::bind_switches(m);
   tunedops::bind_results(m);
   tunedops::bind_tuning(m);

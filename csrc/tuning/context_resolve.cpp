@@ -11,7 +11,7 @@ namespace tunedops {
 
 const Plan* TuningContext::resolve(const ProblemKey& problem,
                                    std::uint64_t hash, Stream stream) {
-  if (ThreadState::current().tuning) {
+  if (ThreadState::current().originals_only) {
     return nullptr;
   }
   // Taken before deciding: a change of switches meanwhile must not be cached
@@ -34,8 +34,7 @@ const Plan* TuningContext::resolve(const ProblemKey& problem,
 }
 
 TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
-                                              Stream stream,
-                                              Notices& notices) {
+                                              Stream stream, Notices& notices) {
   if (const auto forced = from_overlay(problem)) {
     return *forced;
   }
@@ -48,8 +47,8 @@ TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
   return on_miss(problem, notices);
 }
 
-std::optional<TuningContext::Decision> TuningContext::from_overlay(
-    const ProblemKey& problem) {
+std::optional<TuningContext::Decision>
+TuningContext::from_overlay(const ProblemKey& problem) {
   const std::uint32_t overlay = ThreadState::current().overlay;
   if (overlay == 0) {
     return std::nullopt;
@@ -62,8 +61,8 @@ std::optional<TuningContext::Decision> TuningContext::from_overlay(
   return decision;
 }
 
-std::optional<TuningContext::Decision> TuningContext::from_results(
-    const ProblemKey& problem, Notices& notices) {
+std::optional<TuningContext::Decision>
+TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
   const KeyText key = key_text(problem);
   const std::lock_guard lock(mutex_);
   ResultsFile& file = open_file(problem.header().device(), notices);
@@ -75,15 +74,16 @@ std::optional<TuningContext::Decision> TuningContext::from_results(
   const Status usable = plan_of(problem, row->solution, &decision.plan);
   if (!usable.is_ok()) {
     notices.push_back(file.active_path() + ':' + std::to_string(row->line) +
-                      ": solution '" + row->solution + "' of '" + key.op +
-                      ',' + key.params + "' cannot be used and means Default: " +
-                      usable.reason());
+                      ": solution '" + row->solution + "' of '" + key.op + ',' +
+                      key.params +
+                      "' cannot be used and means Default: " + usable.reason());
   }
   return decision;
 }
 
-std::optional<TuningContext::Decision> TuningContext::from_tuning(
-    const ProblemKey& problem, Stream stream, Notices& notices) {
+std::optional<TuningContext::Decision>
+TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
+                           Notices& notices) {
   const Device device = problem.header().device();
   const std::vector<ProblemKey> families =
       op(problem.header().op).families(problem);
@@ -91,10 +91,10 @@ std::optional<TuningContext::Decision> TuningContext::from_tuning(
     const std::lock_guard lock(mutex_);
     if (!settings_.boolean("TUNING") || settings_.boolean("READ_ONLY") ||
         is_forked() || device_is_poisoned_ ||
-        !pace_.allows(families,
-                      1000.0 * static_cast<double>(
-                                   settings_.integer("TOTAL_BUDGET_S")),
-                      settings_.integer("MAX_VARIANTS"))) {
+        !pace_.allows(
+            families,
+            1000.0 * static_cast<double>(settings_.integer("TOTAL_BUDGET_S")),
+            settings_.integer("MAX_VARIANTS"))) {
       return std::nullopt;
     }
   }
@@ -149,8 +149,8 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
           continue;
         }
         const auto config = kernel->heuristic(problem);
-        if (config && plans_.plan(problem, {kernel, *config}, &decision.plan)
-                          .is_ok()) {
+        if (config &&
+            plans_.plan(problem, {kernel, *config}, &decision.plan).is_ok()) {
           break;
         }
       }

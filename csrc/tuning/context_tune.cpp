@@ -52,8 +52,8 @@ void TuningContext::check_kernel_filter(Notices& notices) const {
 
 // Default first, then every supported config of every kernel. Not from the plan
 // store: most of these will never run again.
-std::vector<Candidate> TuningContext::candidates(
-    const ProblemKey& problem) const {
+std::vector<Candidate>
+TuningContext::candidates(const ProblemKey& problem) const {
   const ProblemHeader header = problem.header();
   std::vector<Candidate> candidates;
   for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {
@@ -79,7 +79,7 @@ std::vector<Candidate> TuningContext::candidates(
 
 TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
                                      Notices& notices) {
-  const TuningThreadMark mark;
+  const OriginalsOnly mark;
   const Backend& device_backend = backend(problem.header().device());
   std::vector<Candidate> racing;
   TunerLimits limits_now;
@@ -95,9 +95,9 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
         Status::unsupported("Default does not support this problem");
     return outcome;
   }
-  outcome = Tuner(device_backend, limits_now)
-                .tune(op(problem.header().op), problem, std::move(racing),
-                      stream);
+  outcome =
+      Tuner(device_backend, limits_now)
+          .tune(op(problem.header().op), problem, std::move(racing), stream);
   if (outcome.status.is_sticky()) {
     device_is_poisoned_ = true;
   }
@@ -123,9 +123,8 @@ void TuningContext::trace(const ProblemKey& problem,
   }
 }
 
-void TuningContext::keep(const ProblemKey& problem,
-                         const TuneOutcome& outcome, bool persist,
-                         Notices& notices) {
+void TuningContext::keep(const ProblemKey& problem, const TuneOutcome& outcome,
+                         bool persist, Notices& notices) {
   CsvRow row;
   row.key = key_text(problem);
   row.solution = outcome.solution;
@@ -187,8 +186,8 @@ std::optional<CsvRow> TuningContext::stored(const ProblemKey& problem) {
   return row;
 }
 
-std::vector<std::pair<std::string, std::string>> TuningContext::refusals(
-    const ProblemKey& problem) const {
+std::vector<std::pair<std::string, std::string>>
+TuningContext::refusals(const ProblemKey& problem) const {
   std::vector<std::pair<std::string, std::string>> all;
   const ProblemHeader header = problem.header();
   for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {

@@ -96,42 +96,42 @@ std::optional<DType> dtype_from_text(std::string_view text) {
 std::complex<double> load_element(DType dtype, const void* data,
                                   std::size_t index) {
   switch (dtype) {
-    case DType::kFloat32:
-      return load<float>(data, index);
-    case DType::kFloat64:
-      return load<double>(data, index);
-    case DType::kBFloat16:
-      return std::bit_cast<float>(
-          std::uint32_t{load<std::uint16_t>(data, index)} << 16);
-    case DType::kFloat16:
-      return half_to_double(load<std::uint16_t>(data, index));
-    case DType::kComplex64:
-      return std::complex<double>(load<std::complex<float>>(data, index));
-    case DType::kComplex128:
-      return load<std::complex<double>>(data, index);
-    case DType::kNone:
-      break;
+  case DType::kFloat32:
+    return load<float>(data, index);
+  case DType::kFloat64:
+    return load<double>(data, index);
+  case DType::kBFloat16:
+    return std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(data, index)}
+                                << 16);
+  case DType::kFloat16:
+    return half_to_double(load<std::uint16_t>(data, index));
+  case DType::kComplex64:
+    return std::complex<double>(load<std::complex<float>>(data, index));
+  case DType::kComplex128:
+    return load<std::complex<double>>(data, index);
+  case DType::kNone:
+    break;
   }
   return 0.0;
 }
 
 void store_element(DType dtype, void* data, std::size_t index, double value) {
   switch (dtype) {
-    case DType::kFloat32:
-      return store(data, index, static_cast<float>(value));
-    case DType::kFloat64:
-      return store(data, index, value);
-    case DType::kBFloat16:
-      return store(data, index, float_to_bfloat16(static_cast<float>(value)));
-    case DType::kFloat16:
-      return store(data, index, double_to_half(value));
-    case DType::kComplex64:
-      return store(data, index,
-                   std::complex<float>(static_cast<float>(value), 0.5F));
-    case DType::kComplex128:
-      return store(data, index, std::complex<double>(value, 0.5));
-    case DType::kNone:
-      break;
+  case DType::kFloat32:
+    return store(data, index, static_cast<float>(value));
+  case DType::kFloat64:
+    return store(data, index, value);
+  case DType::kBFloat16:
+    return store(data, index, float_to_bfloat16(static_cast<float>(value)));
+  case DType::kFloat16:
+    return store(data, index, double_to_half(value));
+  case DType::kComplex64:
+    return store(data, index,
+                 std::complex<float>(static_cast<float>(value), 0.5F));
+  case DType::kComplex128:
+    return store(data, index, std::complex<double>(value, 0.5));
+  case DType::kNone:
+    break;
   }
 }
 

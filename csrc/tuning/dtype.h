@@ -35,7 +35,8 @@ TUNEDOPS_PUBLIC double epsilon_of(DType dtype);
 
 /// Element `index` of an array in host memory, widened without loss.
 TUNEDOPS_PUBLIC std::complex<double> load_element(DType dtype, const void* data,
-                                  std::size_t index);
-TUNEDOPS_PUBLIC void store_element(DType dtype, void* data, std::size_t index, double value);
+                                                  std::size_t index);
+TUNEDOPS_PUBLIC void store_element(DType dtype, void* data, std::size_t index,
+                                   double value);
 
 }  // namespace tunedops

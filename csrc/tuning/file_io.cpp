@@ -41,8 +41,8 @@ Status error(const char* doing, const std::string& path) {
 FileStamp stamp_from(const struct stat& info) {
   return {.inode = info.st_ino,
           .size = info.st_size,
-          .modified_ns = info.st_mtim.tv_sec * 1'000'000'000LL +
-                         info.st_mtim.tv_nsec};
+          .modified_ns =
+              info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec};
 }
 
 std::string folder_of(const std::string& path) {
@@ -108,7 +108,7 @@ int create_temporary(const std::string& path, mode_t mode, std::string& name) {
 }  // namespace
 
 FileStamp stamp_of(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0 ? stamp_from(info) : FileStamp{};
 }
 
@@ -120,7 +120,7 @@ Status read_trusted_file(const std::string& path, FileContents& contents) {
   if (!file.is_open()) {
     return errno == ENOENT ? Status::ok() : error("cannot read", path);
   }
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) {
     return error("cannot read", path);
   }
@@ -150,7 +150,7 @@ Status read_trusted_file(const std::string& path, FileContents& contents) {
 
 Status replace_file(const std::string& path, std::string_view text,
                     FileStamp& stamp) {
-  struct stat existing {};
+  struct stat existing{};
   mode_t mode = 0644;
   if (::lstat(path.c_str(), &existing) == 0) {
     if (!S_ISREG(existing.st_mode)) {
@@ -161,15 +161,15 @@ Status replace_file(const std::string& path, std::string_view text,
     mode = existing.st_mode & 07777;
   }
   std::string temporary;
-  struct stat info {};
+  struct stat info{};
   {
     const Descriptor file(create_temporary(path, mode, temporary));
     if (!file.is_open()) {
       return error("cannot write", path);
     }
     Status written = write_all(file.get(), text, path);
-    if (written.is_ok() && (::fsync(file.get()) != 0 ||
-                            ::fstat(file.get(), &info) != 0)) {
+    if (written.is_ok() &&
+        (::fsync(file.get()) != 0 || ::fstat(file.get(), &info) != 0)) {
       written = error("cannot write", path);
     }
     if (!written.is_ok()) {
@@ -183,8 +183,8 @@ Status replace_file(const std::string& path, std::string_view text,
     return failed;
   }
   stamp = stamp_from(info);
-  const Descriptor folder(::open(folder_of(path).c_str(),
-                                 O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(
+      ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.is_open()) {
     // Some file systems cannot sync a folder; the contents are safe already.
     (void)::fsync(folder.get());
@@ -194,15 +194,15 @@ Status replace_file(const std::string& path, std::string_view text,
 
 Status append_to_file(const std::string& path, std::string_view text,
                       FileStamp& stamp) {
-  const Descriptor file(::open(
-      path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW |
+                                                 O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) {
     return error("cannot append to", path);
   }
   if (Status written = write_all(file.get(), text, path); !written.is_ok()) {
     return written;
   }
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) == 0) {
     stamp = stamp_from(info);
   }
@@ -212,8 +212,8 @@ Status append_to_file(const std::string& path, std::string_view text,
 FileLock::FileLock(const std::string& guarded_path,
                    std::chrono::milliseconds patience) {
   const std::string path = guarded_path + ".lock";
-  descriptor_ = ::open(path.c_str(),
-                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  descriptor_ =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     status_ = error("cannot lock", path);
     return;

@@ -50,9 +50,9 @@ Status append_to_file(const std::string& path, std::string_view text,
 class FileLock {
  public:
   /// Waits at most `patience`; see status().
-  explicit FileLock(const std::string& guarded_path,
-                    std::chrono::milliseconds patience =
-                        std::chrono::milliseconds(2000));
+  explicit FileLock(
+      const std::string& guarded_path,
+      std::chrono::milliseconds patience = std::chrono::milliseconds(2000));
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();

@@ -97,8 +97,7 @@ Status Race::time_round(const std::vector<Racer*>& order, double& spent_ms) {
   return Status::ok();
 }
 
-void Race::decide(const std::vector<Racer*>& finalists,
-                  TuneOutcome& outcome) {
+void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
   Racer* winner = &baseline();
   double best_ratio = 1.0;
   for (Racer* racer : finalists) {
@@ -114,10 +113,9 @@ void Race::decide(const std::vector<Racer*>& finalists,
     const bool tied = !is_baseline(*winner) &&
                       verdict.ratio < best_ratio * (1 + kTie) &&
                       verdict.ratio > best_ratio * (1 - kTie);
-    const bool better =
-        tied ? racer->candidate->plan->launches() <
-                   winner->candidate->plan->launches()
-             : verdict.ratio < best_ratio;
+    const bool better = tied ? racer->candidate->plan->launches() <
+                                   winner->candidate->plan->launches()
+                             : verdict.ratio < best_ratio;
     if (better) {
       winner = racer;
       best_ratio = verdict.ratio;

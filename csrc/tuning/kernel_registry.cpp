@@ -35,8 +35,8 @@ void KernelRegistry::add(OpId op, std::unique_ptr<Kernel> kernel) {
   entries_.push_back({op, std::move(kernel)});
 }
 
-std::vector<const Kernel*> KernelRegistry::kernels(
-    OpId op, DeviceType device_type) const {
+std::vector<const Kernel*>
+KernelRegistry::kernels(OpId op, DeviceType device_type) const {
   const std::lock_guard lock(mutex_);
   std::vector<const Kernel*> found;
   for (const Entry& entry : entries_) {

@@ -18,8 +18,7 @@ std::string describe(const char* what, Position p, std::complex<double> got,
                      std::complex<double> expected) {
   std::ostringstream text;
   text << "wrong result at [" << p.batch << ", " << p.outer << ", " << p.inner
-       << "]: got " << got.real() << ", " << what << " is "
-       << expected.real();
+       << "]: got " << got.real() << ", " << what << " is " << expected.real();
   return text.str();
 }
 
@@ -66,8 +65,7 @@ std::vector<Position> choose_positions(const Operand& output,
 
 NumericCheck::NumericCheck(const OpDefinition& op, const ProblemKey& problem,
                            std::span<const void* const> operands,
-                           const Operand& output,
-                           const NumericalCheck& setting)
+                           const Operand& output, const NumericalCheck& setting)
     : output_(output), tolerance_(op.tolerance(problem)) {
   tolerance_.absolute = setting.absolute.value_or(tolerance_.absolute);
   tolerance_.relative = setting.relative.value_or(tolerance_.relative);
@@ -111,11 +109,10 @@ void NumericCheck::set_baseline(std::vector<std::byte> output) {
 
 Status NumericCheck::check(const std::vector<std::byte>& output) const {
   for (const Sample& sample : samples_) {
-    const auto value =
-        load_element(output_.dtype, output.data(), sample.index);
+    const auto value = load_element(output_.dtype, output.data(), sample.index);
     if (!(excess(value, sample.reference) <= allowed_)) {
-      return Status::unsupported(describe("the reference", sample.position,
-                                          value, sample.reference));
+      return Status::unsupported(
+          describe("the reference", sample.position, value, sample.reference));
     }
   }
   return baseline_.empty() ? Status::ok() : compare_with_baseline(output);

@@ -15,8 +15,8 @@ namespace tunedops {
 class Pace {
  public:
   /// Whether a problem may still be tuned inside a product.
-  bool allows(const std::vector<ProblemKey>& families,
-              double total_budget_ms, std::int64_t max_variants) const {
+  bool allows(const std::vector<ProblemKey>& families, double total_budget_ms,
+              std::int64_t max_variants) const {
     if (spent_ms_ >= total_budget_ms) {
       return false;
     }

@@ -15,13 +15,13 @@ namespace tunedops {
 using ParallelForBody = void (*)(const void* context, std::int64_t begin,
                                  std::int64_t end);
 using ParallelForFunction = void (*)(std::int64_t count, int threads,
-                                     ParallelForBody body,
-                                     const void* context);
+                                     ParallelForBody body, const void* context);
 
 /// Installed once, before the first kernel runs; serial until then.
 void install_parallel_for(ParallelForFunction function);
-TUNEDOPS_PUBLIC void parallel_for_erased(std::int64_t count, int threads, ParallelForBody body,
-                         const void* context);
+TUNEDOPS_PUBLIC void parallel_for_erased(std::int64_t count, int threads,
+                                         ParallelForBody body,
+                                         const void* context);
 
 /// `body(begin, end)` over pieces of [0, count). With one piece it runs on the
 /// calling thread without any synchronisation.

@@ -23,8 +23,9 @@ struct ProblemHeader {
   OpId op{};
   DeviceType device_type = DeviceType::kCpu;
   std::int16_t device_index = 0;
-  std::uint16_t threads = 0;   // of the pool that the call uses; 0 on a GPU
-  std::uint16_t precision = 0; // bits that the op defines: TF32, deterministic…
+  std::uint16_t threads = 0;  // of the pool that the call uses; 0 on a GPU
+  std::uint16_t precision =
+      0;  // bits that the op defines: TF32, deterministic…
 
   Device device() const { return {device_type, device_index}; }
   bool operator==(const ProblemHeader&) const = default;

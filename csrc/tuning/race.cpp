@@ -26,10 +26,7 @@ std::size_t rotating_bytes(const TunerLimits& limits, const Backend& backend,
 Race::Race(const Backend& backend, const TunerLimits& limits,
            const OpDefinition& op, const ProblemKey& problem,
            std::vector<Candidate>& candidates, Stream stream)
-    : limits_(limits),
-      op_(op),
-      problem_(problem),
-      stream_(stream),
+    : limits_(limits), op_(op), problem_(problem), stream_(stream),
       stopwatch_(backend.make_stopwatch(problem.header().device(), stream)),
       deadline_ms_(stopwatch_->now_ms() + limits.budget_ms),
       buffers_(backend, op, problem, stream,
@@ -87,11 +84,10 @@ std::vector<Racer*> Race::challengers_by_time(bool with_slow) {
       order.push_back(&racer);
     }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Racer* left, const Racer* right) {
-                     return left->measurement.time_ms <
-                            right->measurement.time_ms;
-                   });
+  std::stable_sort(
+      order.begin(), order.end(), [](const Racer* left, const Racer* right) {
+        return left->measurement.time_ms < right->measurement.time_ms;
+      });
   return order;
 }
 

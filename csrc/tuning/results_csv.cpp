@@ -17,9 +17,8 @@ constexpr std::string_view kValidator = "Validator";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool is_printable(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return c >= 0x20 && c != 0x7f;
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 }
 
 // In a line, tabs are space.
@@ -185,8 +184,7 @@ class Parser {
 
   void place(CsvRow row) {
     const std::string key = row.key.op + ',' + row.key.params;
-    const auto [found, is_new] =
-        index_.try_emplace(key, document_.rows.size());
+    const auto [found, is_new] = index_.try_emplace(key, document_.rows.size());
     if (is_new) {
       document_.rows.push_back(std::move(row));
       return;

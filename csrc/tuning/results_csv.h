@@ -19,7 +19,7 @@ namespace tunedops {
 struct CsvRow {
   KeyText key;
   std::string solution;
-  std::vector<std::string> extra;  // time_ms, default_ms, what others add
+  std::vector<std::string> extra;     // time_ms, default_ms, what others add
   std::vector<std::string> comments;  // the lines above it, kept with it
   std::size_t line = 0;               // in the file it was read from
   bool won_here = false;              // tuned by this process

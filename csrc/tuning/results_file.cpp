@@ -5,8 +5,7 @@
 namespace tunedops {
 
 ResultsFile::ResultsFile(std::string path, Validators validators)
-    : path_(std::move(path)),
-      active_path_(path_),
+    : path_(std::move(path)), active_path_(path_),
       validators_(std::move(validators)) {}
 
 std::string ResultsFile::path_beside() const {
@@ -41,10 +40,9 @@ bool ResultsFile::load(Notices& notices, bool exact) {
 
 bool ResultsFile::accept(const CsvDocument& document, Notices& notices) {
   if (const auto mismatch = validators_.mismatch(document.validators)) {
-    notices.push_back("results file '" + active_path_ +
-                      "' is not used: " + *mismatch +
-                      "; results of this environment are kept in '" +
-                      path_beside() + "'");
+    notices.push_back(
+        "results file '" + active_path_ + "' is not used: " + *mismatch +
+        "; results of this environment are kept in '" + path_beside() + "'");
     active_path_ = path_beside();
     stamp_ = {};
     return false;
@@ -178,7 +176,8 @@ bool ResultsFile::merge(CsvDocument& disk) {
   std::map<KeyText, CsvRow> merged;
   for (CsvRow& row : disk.rows) {
     const auto seen = on_disk_.find(row.key);
-    const bool is_news = seen == on_disk_.end() || seen->second != format_row(row);
+    const bool is_news =
+        seen == on_disk_.end() || seen->second != format_row(row);
     const auto held = rows_.find(row.key);
     if (is_news) {
       changed = changed || held == rows_.end() ||

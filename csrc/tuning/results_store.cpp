@@ -2,8 +2,7 @@
 
 namespace tunedops {
 
-std::string insert_device_tag(const std::string& name,
-                              const std::string& tag) {
+std::string insert_device_tag(const std::string& name, const std::string& tag) {
   const std::size_t place = name.find("%d");
   if (place != std::string::npos) {
     return name.substr(0, place) + tag + name.substr(place + 2);
@@ -39,7 +38,8 @@ std::string ResultsStore::path_for(Device device, const std::string& tag,
   const std::string path = insert_device_tag(name_, tag);
   notices.push_back("results file '" + name_ +
                     "' serves the device that used it first; another one "
-                    "takes '" + path + "' (put %d into the name to choose)");
+                    "takes '" +
+                    path + "' (put %d into the name to choose)");
   return path;
 }
 

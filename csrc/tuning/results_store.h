@@ -22,8 +22,7 @@ class ResultsStore {
 
   /// The path for a device. When an exact name would serve a second device,
   /// that one gets its tag inserted, and a notice says so.
-  std::string path_for(Device device, const std::string& tag,
-                       Notices& notices);
+  std::string path_for(Device device, const std::string& tag, Notices& notices);
 
   /// The file of a device if it has been opened, else null.
   ResultsFile* find(Device device);

@@ -129,38 +129,38 @@ struct Parsed {
 
 Parsed parse(const Declaration& d, const std::string& text) {
   switch (d.kind) {
-    case Kind::kBoolean: {
-      const auto value = parse_boolean(lower(text));
-      return {value ? std::optional<std::string>(*value ? "1" : "0")
-                    : std::nullopt,
-              "0 or 1"};
+  case Kind::kBoolean: {
+    const auto value = parse_boolean(lower(text));
+    return {value ? std::optional<std::string>(*value ? "1" : "0")
+                  : std::nullopt,
+            "0 or 1"};
+  }
+  case Kind::kInteger: {
+    const auto value = parse_number<std::int32_t>(text);
+    const bool fits = value && *value >= d.least;
+    return {fits ? std::optional<std::string>(std::to_string(*value))
+                 : std::nullopt,
+            "an integer of at least " + std::to_string(d.least)};
+  }
+  case Kind::kOnMiss: {
+    const std::string value = lower(text);
+    const bool known =
+        value == "default" || value == "heuristic" || value == "error";
+    return {known ? std::optional<std::string>(value) : std::nullopt,
+            "default, heuristic or error"};
+  }
+  case Kind::kNumericalCheck: {
+    const std::string value = lower(text);
+    const auto boolean = parse_boolean(value);
+    if (boolean) {
+      return {*boolean ? "1" : "0", {}};
     }
-    case Kind::kInteger: {
-      const auto value = parse_number<std::int32_t>(text);
-      const bool fits = value && *value >= d.least;
-      return {fits ? std::optional<std::string>(std::to_string(*value))
-                   : std::nullopt,
-              "an integer of at least " + std::to_string(d.least)};
-    }
-    case Kind::kOnMiss: {
-      const std::string value = lower(text);
-      const bool known =
-          value == "default" || value == "heuristic" || value == "error";
-      return {known ? std::optional<std::string>(value) : std::nullopt,
-              "default, heuristic or error"};
-    }
-    case Kind::kNumericalCheck: {
-      const std::string value = lower(text);
-      const auto boolean = parse_boolean(value);
-      if (boolean) {
-        return {*boolean ? "1" : "0", {}};
-      }
-      return {parse_numerical_check(value) ? std::optional<std::string>(value)
-                                           : std::nullopt,
-              "0, 1 or two positive tolerances such as 1e-3_1e-3"};
-    }
-    case Kind::kText:
-      return {text, {}};
+    return {parse_numerical_check(value) ? std::optional<std::string>(value)
+                                         : std::nullopt,
+            "0, 1 or two positive tolerances such as 1e-3_1e-3"};
+  }
+  case Kind::kText:
+    return {text, {}};
   }
   return {};
 }
@@ -178,8 +178,7 @@ Settings::Settings(const Environment& environment) {
         value = {*parsed.text, "environment"};
       } else {
         complaints_.push_back(variable + " is '" + text + "', expected " +
-                              parsed.expected + "; it stays at " +
-                              value.text);
+                              parsed.expected + "; it stays at " + value.text);
       }
     }
     values_[name] = value;

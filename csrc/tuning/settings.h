@@ -42,7 +42,7 @@ class Settings {
   bool set(const std::string& name, const std::string& value);
 
   struct Description {
-    std::string name;      // without the prefix
+    std::string name;  // without the prefix
     std::string value;
     std::string standard;  // the default
     std::string origin;    // "default", "environment" or "api"

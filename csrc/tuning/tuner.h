@@ -21,11 +21,11 @@
 namespace tunedops {
 
 struct TunerLimits {
-  double duration_ms = 30;         // of screening for a solution
-  int iterations = 100;            // of screening for a solution
-  double warmup_duration_ms = 0;   // before a solution is timed
+  double duration_ms = 30;        // of screening for a solution
+  int iterations = 100;           // of screening for a solution
+  double warmup_duration_ms = 0;  // before a solution is timed
   int warmup_iterations = 1;
-  double budget_ms = 500;          // for the problem, everything included
+  double budget_ms = 500;            // for the problem, everything included
   std::int64_t rotating_bytes = -1;  // -1: the device's cache
   NumericalCheck numerical_check;
 };

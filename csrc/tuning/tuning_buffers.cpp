@@ -56,9 +56,7 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
                              std::size_t rotating_bytes,
                              std::size_t memory_bytes,
                              std::size_t workspace_bytes)
-    : backend_(backend),
-      stream_(stream),
-      alpha_(op.alpha_for_tuning(problem)),
+    : backend_(backend), stream_(stream), alpha_(op.alpha_for_tuning(problem)),
       beta_(op.beta_for_tuning(problem)) {
   lay_out(op.operands(problem));
   if (copy_bytes_ + workspace_bytes > memory_bytes) {
@@ -66,10 +64,9 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
     return;
   }
   const std::size_t wanted = rotating_bytes / copy_bytes_ + 1;
-  const std::size_t affordable =
-      (memory_bytes - workspace_bytes) / copy_bytes_;
-  copies_ = std::clamp<std::size_t>(wanted, 1,
-                                    std::min(affordable, kMaxCopies));
+  const std::size_t affordable = (memory_bytes - workspace_bytes) / copy_bytes_;
+  copies_ =
+      std::clamp<std::size_t>(wanted, 1, std::min(affordable, kMaxCopies));
   const Device device = problem.header().device();
   memory_ = backend.allocate(device, copies_ * copy_bytes_);
   if (workspace_bytes > 0) {
@@ -86,9 +83,9 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
     }
     fill(slot, slot.operand.role != Operand::Role::kOutput, seed++);
     for (std::size_t copy = 0; copy < copies_ && status_.is_ok(); ++copy) {
-      status_ = backend.copy_from_host(address(copy) + slot.begin,
-                                       slot.image.data(), slot.image.size(),
-                                       stream);
+      status_ =
+          backend.copy_from_host(address(copy) + slot.begin, slot.image.data(),
+                                 slot.image.size(), stream);
     }
   }
 }
@@ -131,13 +128,13 @@ void TuningBuffers::fill(Slot& slot, bool random, unsigned seed) {
       std::int64_t filled = 0;
       while (filled < operand.inner) {
         const std::size_t start = engine() % (kNormals - kNormals / 4);
-        const auto run = std::min<std::int64_t>(
-            operand.inner - filled,
-            static_cast<std::int64_t>(kNormals - start));
-        std::memcpy(base + static_cast<std::size_t>(
-                               operand.offset(b, o, filled)) * size,
-                    block.data() + start * size,
-                    static_cast<std::size_t>(run) * size);
+        const auto run =
+            std::min<std::int64_t>(operand.inner - filled,
+                                   static_cast<std::int64_t>(kNormals - start));
+        std::memcpy(
+            base +
+                static_cast<std::size_t>(operand.offset(b, o, filled)) * size,
+            block.data() + start * size, static_cast<std::size_t>(run) * size);
         filled += run;
       }
     }
@@ -180,8 +177,7 @@ Status TuningBuffers::reset_output() {
 Status TuningBuffers::fetch_output(std::vector<std::byte>& output) {
   const Slot& slot = slots_[output_slot_];
   std::vector<std::byte> now(slot.image.size());
-  if (Status copied = backend_.copy_to_host(now.data(),
-                                            address(0) + slot.begin,
+  if (Status copied = backend_.copy_to_host(now.data(), address(0) + slot.begin,
                                             now.size(), stream_);
       !copied.is_ok()) {
     return copied;
@@ -195,8 +191,8 @@ Status TuningBuffers::fetch_output(std::vector<std::byte>& output) {
   return Status::ok();
 }
 
-Status TuningBuffers::check_untouched(
-    const Slot& slot, const std::vector<std::byte>& now) const {
+Status TuningBuffers::check_untouched(const Slot& slot,
+                                      const std::vector<std::byte>& now) const {
   const Operand& operand = slot.operand;
   const std::size_t size = size_of(operand.dtype);
   const std::size_t base = slot.base - slot.begin;

@@ -44,9 +44,9 @@ class TuningBuffers {
  private:
   struct Slot {
     Operand operand;
-    std::size_t begin = 0;  // of the leading guard zone, in a copy
-    std::size_t base = 0;   // of the first element
-    std::size_t end = 0;    // behind the trailing guard zone
+    std::size_t begin = 0;         // of the leading guard zone, in a copy
+    std::size_t base = 0;          // of the first element
+    std::size_t end = 0;           // behind the trailing guard zone
     std::vector<std::byte> image;  // bytes [begin, end) as filled
   };
 

@@ -21,7 +21,6 @@ TuningContext::TuningContext(const Settings::Environment& environment)
     : process_(::getpid()), epoch_(next_epoch()), settings_(environment) {
   store_.set_filename(settings_.get("FILENAME"), true);
   apply_settings();
-  say(settings_.complaints());
 }
 
 // --- What may compete -------------------------------------------------------
@@ -88,12 +87,20 @@ void TuningContext::raise_epoch() {
 bool TuningContext::is_forked() const { return ::getpid() != process_; }
 
 void TuningContext::say(const Notices& notices) {
+  // Not in the constructor: it runs under the guard of a static, and a warning
+  // may run Python.
+  if (!said_complaints_.exchange(true, std::memory_order_relaxed)) {
+    for (const std::string& complaint : settings_.complaints()) {
+      log_.warn(complaint);
+    }
+  }
   for (const std::string& notice : notices) {
     log_.warn(notice);
   }
 }
 
-std::string TuningContext::setting(const std::string& name) const {
+std::string TuningContext::setting(const std::string& name) {
+  say({});
   const std::lock_guard lock(mutex_);
   return settings_.get(name);
 }
@@ -119,7 +126,8 @@ void TuningContext::set_setting(const std::string& name,
   }
 }
 
-std::vector<Settings::Description> TuningContext::describe_settings() const {
+std::vector<Settings::Description> TuningContext::describe_settings() {
+  say({});
   const std::lock_guard lock(mutex_);
   return settings_.describe();
 }
@@ -140,9 +148,8 @@ ResultsFile& TuningContext::open_file(Device device, Notices& notices) {
   if (ResultsFile* file = store_.find(device)) {
     return *file;
   }
-  ResultsFile& file =
-      store_.open(device, backend(device).file_tag(device),
-                  validators(device), notices);
+  ResultsFile& file = store_.open(device, backend(device).file_tag(device),
+                                  validators(device), notices);
   std::vector<CsvRow> rows;
   for (const auto& [key, row] : file.rows()) {
     rows.push_back(row);
@@ -187,8 +194,8 @@ void TuningContext::set_filename(const std::string& name,
   }
   if (!taken) {
     log_.warn("TUNEDOPS_FILENAME=" + kept +
-              " is set in the environment and wins over set_filename('" +
-              name + "')");
+              " is set in the environment and wins over set_filename('" + name +
+              "')");
   }
 }
 
@@ -350,9 +357,8 @@ std::vector<std::string> TuningContext::check_file(Device device,
     }
     if (const Status usable = plan_of(*problem, row.solution, &plan);
         !usable.is_ok()) {
-      notices.push_back(path + ':' + std::to_string(row.line) +
-                        ": solution '" + row.solution +
-                        "' cannot be used: " + usable.reason());
+      notices.push_back(path + ':' + std::to_string(row.line) + ": solution '" +
+                        row.solution + "' cannot be used: " + usable.reason());
     }
   }
   return notices;
@@ -372,8 +378,7 @@ std::uint32_t TuningContext::forced_overlay(const std::string& solution) {
                                 "'; `doctor` lists the kernels");
   }
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::find(overlays_.begin(), overlays_.end(), solution);
+  const auto found = std::find(overlays_.begin(), overlays_.end(), solution);
   if (found != overlays_.end()) {
     return static_cast<std::uint32_t>(found - overlays_.begin()) + 1;
   }

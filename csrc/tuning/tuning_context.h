@@ -4,8 +4,8 @@
 // results and plans, and answers the one question of a call: which plan?
 //
 // A hit is answered from the calling thread's cache. A miss goes through the
-// tiers in context_resolve.cpp; how it tunes is in context_tune.cpp. No lock is held
-// while a kernel is measured, a warning is said or Python runs.
+// tiers in context_resolve.cpp; how it tunes is in context_tune.cpp. No lock is
+// held while a kernel is measured, a warning is said or Python runs.
 
 #include <atomic>
 #include <map>
@@ -54,7 +54,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   bool is_active() const {
     const ThreadState& thread = ThreadState::current();
     return (enabled_.load(std::memory_order_relaxed) || thread.overlay != 0) &&
-           !thread.tuning;
+           !thread.originals_only;
   }
 
   /// The plan to run, or null for torch's original.
@@ -75,11 +75,11 @@ class TUNEDOPS_PUBLIC TuningContext {
 
   // --- Switches -------------------------------------------------------------
 
-  std::string setting(const std::string& name) const;
+  std::string setting(const std::string& name);
   /// Throws std::invalid_argument for a value that does not fit; warns once if
   /// the environment has set another one.
   void set_setting(const std::string& name, const std::string& value);
-  std::vector<Settings::Description> describe_settings() const;
+  std::vector<Settings::Description> describe_settings();
   bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
 
   // --- Results --------------------------------------------------------------
@@ -109,8 +109,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   KeyText key_text(const ProblemKey& problem) const;
   std::optional<CsvRow> stored(const ProblemKey& problem);
   /// Per kernel of the op: `` or the reason why it refuses.
-  std::vector<std::pair<std::string, std::string>> refusals(
-      const ProblemKey& problem) const;
+  std::vector<std::pair<std::string, std::string>>
+  refusals(const ProblemKey& problem) const;
   /// Sentences about all that would be ignored in a file; empty: accepted.
   std::vector<std::string> check_file(Device device, const std::string& path);
 
@@ -166,8 +166,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   void check_kernel_filter(Notices& notices) const;
   TuneOutcome run_tuner(const ProblemKey& problem, Stream stream,
                         Notices& notices);
-  void keep(const ProblemKey& problem, const TuneOutcome& outcome,
-            bool persist, Notices& notices);
+  void keep(const ProblemKey& problem, const TuneOutcome& outcome, bool persist,
+            Notices& notices);
   void trace(const ProblemKey& problem, const TuneOutcome& outcome);
 
   // Fixed after registration.
@@ -185,6 +185,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   Log log_;
   std::atomic<bool> enabled_{false};
   std::atomic<std::uint64_t> epoch_;
+  std::atomic<bool> said_complaints_{false};
   std::atomic<bool> write_on_exit_{true};
   std::atomic<bool> device_is_poisoned_{false};
 

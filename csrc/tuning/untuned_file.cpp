@@ -41,9 +41,9 @@ void UntunedFile::record(const std::string& path, const KeyText& key,
   }
   const FileLock lock(path);
   FileStamp stamp = stamp_of(path);
-  const Status written =
-      !lock.status().is_ok() ? lock.status()
-      : stamp.exists()       ? append_to_file(path, line + '\n', stamp)
+  const Status written = !lock.status().is_ok() ? lock.status()
+                         : stamp.exists()
+                             ? append_to_file(path, line + '\n', stamp)
                              : replace_file(path, line + '\n', stamp);
   if (!written.is_ok()) {
     notices.push_back("an untuned product is not recorded: " +

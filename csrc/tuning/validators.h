@@ -17,9 +17,7 @@ class TUNEDOPS_PUBLIC Validators {
   /// Throws std::invalid_argument if the text could not stand in a CSV field.
   void add(const std::string& key, const std::string& value);
 
-  const std::map<std::string, std::string>& entries() const {
-    return entries_;
-  }
+  const std::map<std::string, std::string>& entries() const { return entries_; }
 
   /// Nothing if `file` equals this set, else one sentence about the first
   /// difference: which key, the file's value and the current one.

@@ -158,7 +158,7 @@ TEST_F(ContextMissTest, AThreadThatTunesTakesOriginals) {
   add({.name = "Gemm_Fast", .ms = 0.5});
   EXPECT_TRUE(context().is_active());
   {
-    const TuningThreadMark mark;
+    const OriginalsOnly mark;
     EXPECT_FALSE(context().is_active());
     EXPECT_EQ(choice(gemm()), "Default");
   }

@@ -128,10 +128,12 @@ TEST_F(TunerTest, CheatsDoNotDriveOutTheRight) {
          .ms = 0.01 * (i + 1),
          .fault = Fault::kUnwritten});
   }
-  add({.name = "Right", .ms = 0.7});
+  FakeKernel& right = add({.name = "Right", .ms = 0.7});
   const TuneOutcome outcome = race();
   EXPECT_EQ(outcome.solution, "Right");
   EXPECT_TRUE(refused(outcome, "Cheat19").starts_with("wrong result at"));
+  // Nor was it dropped meanwhile: it was screened as long as anybody.
+  EXPECT_GT(right.runs() - samples(outcome, "Right"), 40);
 }
 
 // A kernel that adds to its output gets the same output each time, or a right

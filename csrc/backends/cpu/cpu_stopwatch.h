@@ -10,8 +10,8 @@ namespace tunedops::cpu {
 
 class CpuStopwatch final : public Stopwatch {
  public:
-  Status measure(std::span<const Launch> rotation, std::size_t first,
-                 int calls, double& milliseconds) override;
+  Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
+                 double& milliseconds) override;
   double resolution_ms() const override { return 0.02; }
   double now_ms() override;
 };

@@ -8,24 +8,24 @@ namespace {
 // lost context costs the user's program.
 bool is_recoverable(cudaError_t code) {
   switch (code) {
-    case cudaErrorInvalidValue:
-    case cudaErrorMemoryAllocation:
-    case cudaErrorInvalidConfiguration:
-    case cudaErrorLaunchOutOfResources:
-    case cudaErrorInvalidResourceHandle:
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorNotSupported:
-    case cudaErrorNotReady:
-    case cudaErrorStreamCaptureUnsupported:
-    case cudaErrorStreamCaptureInvalidated:
-    case cudaErrorStreamCaptureUnjoined:
-    case cudaErrorStreamCaptureImplicit:
-    case cudaErrorNoDevice:
-    case cudaErrorInsufficientDriver:
-      return true;
-    default:
-      return false;
+  case cudaErrorInvalidValue:
+  case cudaErrorMemoryAllocation:
+  case cudaErrorInvalidConfiguration:
+  case cudaErrorLaunchOutOfResources:
+  case cudaErrorInvalidResourceHandle:
+  case cudaErrorInvalidDeviceFunction:
+  case cudaErrorNoKernelImageForDevice:
+  case cudaErrorNotSupported:
+  case cudaErrorNotReady:
+  case cudaErrorStreamCaptureUnsupported:
+  case cudaErrorStreamCaptureInvalidated:
+  case cudaErrorStreamCaptureUnjoined:
+  case cudaErrorStreamCaptureImplicit:
+  case cudaErrorNoDevice:
+  case cudaErrorInsufficientDriver:
+    return true;
+  default:
+    return false;
   }
 }
 
@@ -36,8 +36,7 @@ Status to_status(cudaError_t code, const char* call) {
     return Status::ok();
   }
   ignore(cudaGetLastError());  // else the next caller would find ours
-  std::string reason =
-      std::string(call) + ": " + cudaGetErrorString(code);
+  std::string reason = std::string(call) + ": " + cudaGetErrorString(code);
   return is_recoverable(code) ? Status::failed(std::move(reason))
                               : Status::sticky(std::move(reason));
 }
@@ -46,8 +45,7 @@ Status to_status(cublasStatus_t code, const char* call) {
   if (code == CUBLAS_STATUS_SUCCESS) {
     return Status::ok();
   }
-  std::string reason =
-      std::string(call) + ": " + cublasGetStatusString(code);
+  std::string reason = std::string(call) + ": " + cublasGetStatusString(code);
   if (code == CUBLAS_STATUS_NOT_SUPPORTED ||
       code == CUBLAS_STATUS_ARCH_MISMATCH) {
     return Status::unsupported(std::move(reason));

@@ -27,21 +27,21 @@ inline void ignore(cublasStatus_t) noexcept {}
 }  // namespace tunedops::cuda
 
 /// Returns the failure from a function that returns Status.
-#define TUNEDOPS_CUDA_RETURN(call)                                      \
-  do {                                                                  \
-    if (::tunedops::Status status_ =                                    \
-            ::tunedops::cuda::to_status((call), #call);                 \
-        !status_.is_ok()) {                                             \
-      return status_;                                                   \
-    }                                                                   \
+#define TUNEDOPS_CUDA_RETURN(call)                                             \
+  do {                                                                         \
+    if (::tunedops::Status status_ =                                           \
+            ::tunedops::cuda::to_status((call), #call);                        \
+        !status_.is_ok()) {                                                    \
+      return status_;                                                          \
+    }                                                                          \
   } while (false)
 
 /// Throws where failing means that the program is wrong.
-#define TUNEDOPS_CUDA_CHECK(call)                                       \
-  do {                                                                  \
-    if (::tunedops::Status status_ =                                    \
-            ::tunedops::cuda::to_status((call), #call);                 \
-        !status_.is_ok()) {                                             \
-      ::tunedops::cuda::throw_failure(status_);                         \
-    }                                                                   \
+#define TUNEDOPS_CUDA_CHECK(call)                                              \
+  do {                                                                         \
+    if (::tunedops::Status status_ =                                           \
+            ::tunedops::cuda::to_status((call), #call);                        \
+        !status_.is_ok()) {                                                    \
+      ::tunedops::cuda::throw_failure(status_);                                \
+    }                                                                          \
   } while (false)

@@ -22,16 +22,15 @@ Operand matrix(std::string_view name, DType dtype, std::int64_t inner,
 
 double activate(Activation activation, double x) {
   switch (activation) {
-    case Activation::kNone:
-      return x;
-    case Activation::kRelu:
-      return x > 0 ? x : 0;
-    case Activation::kGelu:
-      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case Activation::kGeluTanh:
-      return 0.5 * x *
-             (1 + std::tanh(std::sqrt(2.0 / M_PI) *
-                            (x + 0.044715 * x * x * x)));
+  case Activation::kNone:
+    return x;
+  case Activation::kRelu:
+    return x > 0 ? x : 0;
+  case Activation::kGelu:
+    return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  case Activation::kGeluTanh:
+    return 0.5 * x *
+           (1 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
   }
   return x;
 }
@@ -61,8 +60,8 @@ double accumulation_epsilon(const GemmProblem& p) {
 
 std::vector<Operand> GemmDefinition::operands(const ProblemKey& key) const {
   const auto p = from_key<GemmProblem>(key);
-  Operand out = matrix("out", p.out_dtype, p.m, p.n, p.ldc, p.batch,
-                       p.stride_c, p.align_out);
+  Operand out = matrix("out", p.out_dtype, p.m, p.n, p.ldc, p.batch, p.stride_c,
+                       p.align_out);
   out.role = p.beta == ScalarClass::kZero ? Operand::Role::kOutput
                                           : Operand::Role::kInOut;
   return {
@@ -75,24 +74,25 @@ std::vector<Operand> GemmDefinition::operands(const ProblemKey& key) const {
   };
 }
 
-std::complex<double> GemmDefinition::reference(
-    const ProblemKey& key, std::span<const void* const> before, double alpha,
-    double beta, Position position) const {
+std::complex<double>
+GemmDefinition::reference(const ProblemKey& key,
+                          std::span<const void* const> before, double alpha,
+                          double beta, Position position) const {
   const auto p = from_key<GemmProblem>(key);
   const std::int64_t row = position.inner;
   const std::int64_t column = position.outer;
   std::complex<double> sum = 0;
   for (std::int64_t i = 0; i < p.k; ++i) {
-    const std::int64_t in_a = position.batch * p.stride_a +
-                              (p.transpose_a ? row * p.lda + i
-                                             : i * p.lda + row);
-    const std::int64_t in_b = position.batch * p.stride_b +
-                              (p.transpose_b ? i * p.ldb + column
-                                             : column * p.ldb + i);
-    auto a = load_element(p.a_dtype, before[kGemmA],
-                          static_cast<std::size_t>(in_a));
-    auto b = load_element(p.b_dtype, before[kGemmB],
-                          static_cast<std::size_t>(in_b));
+    const std::int64_t in_a =
+        position.batch * p.stride_a +
+        (p.transpose_a ? row * p.lda + i : i * p.lda + row);
+    const std::int64_t in_b =
+        position.batch * p.stride_b +
+        (p.transpose_b ? i * p.ldb + column : column * p.ldb + i);
+    auto a =
+        load_element(p.a_dtype, before[kGemmA], static_cast<std::size_t>(in_a));
+    auto b =
+        load_element(p.b_dtype, before[kGemmB], static_cast<std::size_t>(in_b));
     a = p.conjugate_a ? std::conj(a) : a;
     b = p.conjugate_b ? std::conj(b) : b;
     sum += a * b;
@@ -118,11 +118,10 @@ Tolerance GemmDefinition::tolerance(const ProblemKey& key) const {
   // while accumulating adds up over k steps of that size; rounding of the
   // products themselves averages out.
   const double k = static_cast<double>(p.k) + 16;
-  const bool rounds_products =
-      product_epsilon(p) > epsilon_of(p.a_dtype);
-  return {.absolute = 2 * accumulation_epsilon(p) * k +
-                      (rounds_products ? 4 * product_epsilon(p) * std::sqrt(k)
-                                       : 0.0),
+  const bool rounds_products = product_epsilon(p) > epsilon_of(p.a_dtype);
+  return {.absolute =
+              2 * accumulation_epsilon(p) * k +
+              (rounds_products ? 4 * product_epsilon(p) * std::sqrt(k) : 0.0),
           .relative = 2 * epsilon_of(p.out_dtype)};
 }
 
@@ -137,12 +136,12 @@ double GemmDefinition::alpha_for_tuning(const ProblemKey& key) const {
 
 double GemmDefinition::beta_for_tuning(const ProblemKey& key) const {
   switch (from_key<GemmProblem>(key).beta) {
-    case ScalarClass::kZero:
-      return 0;
-    case ScalarClass::kOne:
-      return 1;
-    case ScalarClass::kAny:
-      return -0.75;
+  case ScalarClass::kZero:
+    return 0;
+  case ScalarClass::kOne:
+    return 1;
+  case ScalarClass::kAny:
+    return -0.75;
   }
   return 0;
 }

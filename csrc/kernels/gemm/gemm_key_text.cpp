@@ -28,9 +28,7 @@ constexpr std::pair<GemmPrecision, std::string_view> kPrecisionSuffixes[] = {
     {kOneDnnDisabled, "_onednn_off"},
 };
 
-std::string number(std::int64_t value) {
-  return '_' + std::to_string(value);
-}
+std::string number(std::int64_t value) { return '_' + std::to_string(value); }
 
 std::string three(std::string_view name, std::int64_t a, std::int64_t b,
                   std::int64_t c) {
@@ -38,8 +36,8 @@ std::string three(std::string_view name, std::int64_t a, std::int64_t b,
 }
 
 std::string type_text(const GemmProblem& p) {
-  const bool tf32 = p.a_dtype == DType::kFloat32 &&
-                    (p.header.precision & kAllowTf32) != 0;
+  const bool tf32 =
+      p.a_dtype == DType::kFloat32 && (p.header.precision & kAllowTf32) != 0;
   return std::string(tf32 ? kTf32 : to_text(p.a_dtype));
 }
 
@@ -155,8 +153,7 @@ bool read_op(const std::string& op, GemmProblem& p) {
   const std::string_view name = std::string_view(op).substr(0, first);
   const std::string type = op.substr(first + 1, last - first - 1);
   const std::string_view layout = std::string_view(op).substr(last + 1);
-  const auto dtype =
-      type == kTf32 ? DType::kFloat32 : dtype_from_text(type);
+  const auto dtype = type == kTf32 ? DType::kFloat32 : dtype_from_text(type);
   if (!dtype || layout.size() != 2) {
     return false;
   }
@@ -175,8 +172,8 @@ bool read_op(const std::string& op, GemmProblem& p) {
 
 bool read_activation(Reader& reader, Activation& activation) {
   // Longest first: `gelu` begins `gelu_tanh`.
-  for (auto entry = std::rbegin(kActivations);
-       entry != std::rend(kActivations); ++entry) {
+  for (auto entry = std::rbegin(kActivations); entry != std::rend(kActivations);
+       ++entry) {
     if (reader.take(entry->second)) {
       activation = entry->first;
       return true;
@@ -334,8 +331,7 @@ std::optional<ProblemKey> GemmDefinition::from_text(const KeyText& text,
     p.stride_b = packed.b;
     p.stride_c = packed.c;
   }
-  if (!read_suffixes(reader, p) || !is_sound(p) ||
-      to_text(to_key(p)) != text ||
+  if (!read_suffixes(reader, p) || !is_sound(p) || to_text(to_key(p)) != text ||
       (p.header.threads != 0) != (device.type == DeviceType::kCpu)) {
     return std::nullopt;
   }

@@ -25,12 +25,12 @@ enum class ScaleMode : std::uint8_t { kNone };
 
 /// Bits of ProblemHeader::precision. The plain case, torch's defaults, is 0.
 enum GemmPrecision : std::uint16_t {
-  kAllowTf32 = 1,              // fp32 products may use TF32
-  kFullPrecisionReduction = 2, // reduced-precision reductions are not allowed
-  kDeterministic = 4,          // torch.use_deterministic_algorithms
-  kFp16Accumulation = 8,       // fp16 accumulation is allowed
-  kAllowBf16 = 16,             // CPU: fp32 products may use bf16 (oneDNN)
-  kOneDnnDisabled = 32,        // CPU: torch.backends.mkldnn is off
+  kAllowTf32 = 1,               // fp32 products may use TF32
+  kFullPrecisionReduction = 2,  // reduced-precision reductions are not allowed
+  kDeterministic = 4,           // torch.use_deterministic_algorithms
+  kFp16Accumulation = 8,        // fp16 accumulation is allowed
+  kAllowBf16 = 16,              // CPU: fp32 products may use bf16 (oneDNN)
+  kOneDnnDisabled = 32,         // CPU: torch.backends.mkldnn is off
 };
 
 struct GemmProblem {

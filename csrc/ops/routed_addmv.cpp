@@ -1,0 +1,88 @@
+// aten's matrix-vector products, which `mv` and a matrix times a vector arrive
+// at. They are products with one column, laid out as BLAS's gemv has it.
+
+#include "ops/context.h"
+#include "ops/gemm.h"
+#include "ops/originals.h"
+#include "ops/run_product.h"
+
+namespace tunedops {
+namespace {
+
+// A matrix-vector product as one of matrices: the vectors are single columns.
+class VectorProduct {
+ public:
+  VectorProduct(const at::Tensor& self, const at::Tensor& mat,
+                const at::Tensor& vec, const at::Scalar& beta,
+                const at::Scalar& alpha)
+      : mat_(mat), column_(vec.unsqueeze(1)),
+        addend_(self.dim() == 1 ? self.unsqueeze(1) : self), beta_(beta),
+        alpha_(alpha) {}
+
+  static bool is_possible(const at::Tensor& mat, const at::Tensor& vec) {
+    return getTuningContext().is_active() && mat.dim() == 2 && vec.dim() == 1;
+  }
+
+  Product product() const {
+    Product product{.mat1 = mat_, .mat2 = column_};
+    product.vector = true;
+    product.addend = &addend_;
+    product.beta = &beta_;
+    product.alpha = &alpha_;
+    return product;
+  }
+
+  const at::Tensor& addend() const { return addend_; }
+
+ private:
+  const at::Tensor& mat_;
+  at::Tensor column_;
+  at::Tensor addend_;
+  const at::Scalar& beta_;
+  const at::Scalar& alpha_;
+};
+
+}  // namespace
+
+at::Tensor routed_addmv(const at::Tensor& self, const at::Tensor& mat,
+                        const at::Tensor& vec, const at::Scalar& beta,
+                        const at::Scalar& alpha) {
+  if (VectorProduct::is_possible(mat, vec)) {
+    const VectorProduct vectors(self, mat, vec, beta, alpha);
+    if (const Product product = vectors.product(); product.is_sound()) {
+      at::Tensor out = run_tuned(product, {mat.size(0)});
+      if (out.defined()) {
+        return out;
+      }
+    }
+  }
+  return originals::addmv(self, mat, vec, beta, alpha);
+}
+
+at::Tensor& routed_addmv_out(const at::Tensor& self, const at::Tensor& mat,
+                             const at::Tensor& vec, const at::Scalar& beta,
+                             const at::Scalar& alpha, at::Tensor& out) {
+  if (VectorProduct::is_possible(mat, vec) && out.dim() == 1) {
+    const VectorProduct vectors(self, mat, vec, beta, alpha);
+    if (const Product product = vectors.product();
+        product.is_sound() && run_tuned_out(product, out.unsqueeze(1))) {
+      return out;
+    }
+  }
+  return originals::addmv_outf(self, mat, vec, beta, alpha, out);
+}
+
+at::Tensor& routed_addmv_(at::Tensor& self, const at::Tensor& mat,
+                          const at::Tensor& vec, const at::Scalar& beta,
+                          const at::Scalar& alpha) {
+  if (VectorProduct::is_possible(mat, vec) && self.dim() == 1) {
+    const VectorProduct vectors(self, mat, vec, beta, alpha);
+    if (const Product product = vectors.product();
+        product.is_sound() && run_tuned_out(product, vectors.addend())) {
+      return self;
+    }
+  }
+  return originals::addmv_(self, mat, vec, beta, alpha);
+}
+
+}  // namespace tunedops

@@ -17,6 +17,7 @@ import importlib.util
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -167,6 +168,24 @@ class BuildWithInstructionSets(cpp_extension.BuildExtension):
         super().build_extension(ext)
 
 
+def cxx_runtime_flags() -> list[str]:
+    """The C++ runtime that torch has loaded, where the compiler has only a static one.
+
+    Two copies of it in a process share some symbols and not others: streams that one
+    makes crash in the other.
+    """
+    compiler = os.environ.get("CXX", "c++")
+    found = subprocess.run(
+        [compiler, "-print-file-name=libstdc++.so"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    if os.path.isabs(found):
+        return []
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text().splitlines() if maps.exists() else []
+    loaded = {line.split()[-1] for line in lines if "/libstdc++.so" in line}
+    return sorted(loaded)[:1]
+
+
 def make_extension(sources: list[str]):
     debug = os.environ.get("TUNEDOPS_DEBUG") == "1"
     kind = cpp_extension.CUDAExtension if USE_CUDA else cpp_extension.CppExtension
@@ -174,7 +193,11 @@ def make_extension(sources: list[str]):
         "tunedops._C",
         sources,
         # Without -fopenmp torch's at::parallel_for silently uses one thread.
-        extra_link_args=["-fopenmp", *(cublas_link_flags() if USE_CUDA else [])],
+        extra_link_args=[
+            "-fopenmp",
+            *cxx_runtime_flags(),
+            *(cublas_link_flags() if USE_CUDA else []),
+        ],
         define_macros=[("TUNEDOPS_USE_CUDA", None)] if USE_CUDA else [],
     )
     # Other people's headers are system headers, so that -Wall speaks of ours only;

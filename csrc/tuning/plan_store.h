@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tuning/kernel_registry.h"
 #include "tuning/plan.h"
@@ -27,9 +28,14 @@ class PlanStore {
         return s;
       }
       // A kernel named without its parameters, by hand, is left to guess them.
-      const Config config = solution.config.empty()
-                                ? solution.kernel->configs(problem).front()
-                                : solution.config;
+      Config config = solution.config;
+      if (config.empty()) {
+        const std::vector<Config> offered = solution.kernel->configs(problem);
+        if (offered.empty()) {
+          return Status::unsupported("has no config for this problem");
+        }
+        config = offered.front();
+      }
       if (Status s = solution.kernel->check(problem, config); !s.is_ok()) {
         return s;
       }

@@ -49,11 +49,12 @@ TEST_F(ContextStoredTest, AnUnusableSolutionIsSaidOnceAndKeptAsWritten) {
        .fault = Fault::kUnsupported,
        .reason = "needs K to be even"});
   add({.name = "Gemm_Declines", .fault = Fault::kDeclines});
+  add({.name = "Gemm_Empty", .configs = {}});
   const std::map<std::string, std::string> reasons{
       {"Gemm_Unknown", "no kernel here has that name or config"},
       {"Gemm_Tiled_tile_x", "no kernel here has that name or config"},
       {"Gemm_Tiled_tile_2", "is not a config of this kernel"},
-      {"Gemm_Tiled", "is not a config of this kernel"},
+      {"Gemm_Empty", "has no config for this problem"},
       {"Gemm_Unable", "needs K to be even"},
       {"Gemm_Declines", "the library declines it"},
   };
@@ -80,6 +81,17 @@ TEST_F(ContextStoredTest, AnUnusableSolutionIsSaidOnceAndKeptAsWritten) {
   EXPECT_EQ(standard().runs(), 0) << "nothing was tuned over";
   EXPECT_TRUE(context().write_file());
   EXPECT_EQ(read_text(csv()), kValidators + text);
+}
+
+// Who writes a row by hand need not know the parameters of a kernel.
+TEST_F(ContextStoredTest, AKernelNamedWithoutAConfigTakesItsBestGuess) {
+  write_csv(row(8, "Gemm_Tiled"));
+  const Config best = Config().with("tile", 3);
+  add({.name = "Gemm_Tiled", .configs = {best, Config().with("tile", 1)}});
+  EXPECT_EQ(choice(gemm()), "Gemm_Tiled_tile_3");
+  EXPECT_TRUE(warnings().empty());
+  EXPECT_TRUE(context().write_file());
+  EXPECT_EQ(rows_of_csv(), std::vector<std::string>{row(8, "Gemm_Tiled")});
 }
 
 TEST_F(ContextStoredTest, RowsThatAreNoProblemAreSaidOnceWithTheirLines) {

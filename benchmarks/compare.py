@@ -2,8 +2,8 @@
 
 The process tunes nothing: it reads a results file and calls the ops that a program would
 call. torch's own products stay as they are (routing is not installed). Operands rotate over
-more memory than the last cache holds; both sides are timed in every round, in random order,
-and the ratio of a row is the median of the rounds' ratios.
+more memory than the last cache holds; every round times one side, the other twice, and the
+first again, and the ratio of a row is the median of the rounds' ratios.
 
     python benchmarks/compare.py --workloads W.csv --results R.csv [--record NAME]
 """
@@ -86,12 +86,18 @@ def measure(workload: Workload, seconds: float, rotating_bytes: int) -> dict[str
     estimates = [min(side.run(2) for _ in range(3)) for side in sides]
     batches = [max(1, math.ceil(SAMPLE_SECONDS / estimate)) for estimate in estimates]
     deadline = time.perf_counter() + seconds
+    ratios: list[float] = []
     order = [0, 1]
-    while time.perf_counter() < deadline or len(sides[0].seconds) < 11:
+    while time.perf_counter() < deadline or len(ratios) < 11:
+        # There and back (A B B A), so that neither side gains from its place; who
+        # comes first is drawn anew.
         random.shuffle(order)
-        for index in order:
-            sides[index].seconds.append(sides[index].run(batches[index]))
-    ratios = [d / t for d, t in zip(sides[0].seconds, sides[1].seconds, strict=True)]
+        taken: list[list[float]] = [[], []]
+        for index in (*order, *reversed(order)):
+            taken[index].append(sides[index].run(batches[index]))
+        for side, readings in zip(sides, taken, strict=True):
+            side.seconds += readings
+        ratios.append(sum(taken[0]) / sum(taken[1]))
     key = _C.key_of(*operands[0])
     stored = _C.stored(("cpu", 0), *key) if key is not None else None
     return {
@@ -143,7 +149,7 @@ def facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "threads": torch.get_num_threads(),
         "cache_bytes": _C.cache_bytes(("cpu", 0)),
-        "method": "fresh process, tuning off, cold cache, interleaved, median of paired ratios",
+        "method": "fresh process, tuning off, cold cache, A B B A rounds, median of their ratios",
     }
 
 

@@ -3,25 +3,10 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/from_blob.h>
 
+#include "ops/dtype_map.h"
+
 namespace tunedops {
 namespace {
-
-at::ScalarType scalar_type(DType dtype) {
-  switch (dtype) {
-  case DType::kFloat64:
-    return at::kDouble;
-  case DType::kBFloat16:
-    return at::kBFloat16;
-  case DType::kFloat16:
-    return at::kHalf;
-  case DType::kComplex64:
-    return at::kComplexFloat;
-  case DType::kComplex128:
-    return at::kComplexDouble;
-  default:
-    return at::kFloat;
-  }
-}
 
 at::Tensor wrap(void* data, const GemmProblem& p, DType dtype,
                 std::int64_t rows, std::int64_t columns,
@@ -32,7 +17,7 @@ at::Tensor wrap(void* data, const GemmProblem& p, DType dtype,
           ? at::Device(at::kCPU)
           : at::Device(at::kCUDA,
                        static_cast<c10::DeviceIndex>(p.header.device_index));
-  const auto options = at::TensorOptions(device).dtype(scalar_type(dtype));
+  const auto options = at::TensorOptions(device).dtype(scalar_type_of(dtype));
   if (p.batched) {
     return at::from_blob(data, {p.batch, rows, columns},
                          {batch_stride, row_stride, column_stride}, options);
@@ -57,7 +42,7 @@ GemmTensors wrap_operands(const GemmProblem& p, const Arguments& arguments) {
   if (p.has_bias()) {
     tensors.bias =
         at::from_blob(data[kGemmBias], {p.m},
-                      tensors.out.options().dtype(scalar_type(p.bias_dtype)));
+                      tensors.out.options().dtype(scalar_type_of(p.bias_dtype)));
   }
   if (p.conjugate_b) {
     tensors.x = tensors.x.conj();

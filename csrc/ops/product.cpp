@@ -3,28 +3,14 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/Parallel.h>
 
+#include "ops/dtype_map.h"
 #include "ops/precision_flags.h"
 
 namespace tunedops {
 namespace {
 
 DType dtype_of(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-  case at::kFloat:
-    return DType::kFloat32;
-  case at::kDouble:
-    return DType::kFloat64;
-  case at::kBFloat16:
-    return DType::kBFloat16;
-  case at::kHalf:
-    return DType::kFloat16;
-  case at::kComplexFloat:
-    return DType::kComplex64;
-  case at::kComplexDouble:
-    return DType::kComplex128;
-  default:
-    return DType::kNone;
-  }
+  return dtype_from(tensor.scalar_type());
 }
 
 // Nothing for a scalar that raw kernels cannot take.

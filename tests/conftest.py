@@ -45,6 +45,14 @@ CPU = ("cpu", 0)
 """
 
 
+# Tests that need an NVIDIA GPU.
+collect_ignore_glob = [] if torch.cuda.is_available() else ["gpu/*"]
+
+
+def pytest_report_header() -> str:
+    return "tests/gpu: run" if torch.cuda.is_available() else "tests/gpu: left out, no GPU here"
+
+
 def pytest_configure() -> None:
     torch.set_num_threads(2)  # keys say how many
 

@@ -40,9 +40,9 @@ GemmTensors wrap_operands(const GemmProblem& p, const Arguments& arguments) {
   tensors.out =
       wrap(data[kGemmOut], p, p.out_dtype, p.n, p.m, p.ldc, 1, p.stride_c);
   if (p.has_bias()) {
-    tensors.bias =
-        at::from_blob(data[kGemmBias], {p.m},
-                      tensors.out.options().dtype(scalar_type_of(p.bias_dtype)));
+    tensors.bias = at::from_blob(
+        data[kGemmBias], {p.m},
+        tensors.out.options().dtype(scalar_type_of(p.bias_dtype)));
   }
   if (p.conjugate_b) {
     tensors.x = tensors.x.conj();

@@ -45,6 +45,13 @@ class WarnAlways {
   bool before_;
 };
 
+constexpr c10::DispatchKey kRoutedKeys[] = {
+    c10::DispatchKey::CPU,
+#ifdef TUNEDOPS_USE_CUDA
+    c10::DispatchKey::CUDA,
+#endif
+};
+
 void route_products(torch::Library& m) {
   m.impl("mm", &routed_mm);
   m.impl("mm.out", &routed_mm_out);
@@ -69,9 +76,11 @@ void install() {
   const WarnAlways always;
   // Leaked: its destructor would take the kernels back while other threads may
   // still multiply at exit.
-  auto* library = new torch::Library(torch::Library::IMPL, "aten",
-                                     c10::DispatchKey::CPU, __FILE__, __LINE__);
-  route_products(*library);
+  for (const c10::DispatchKey key : kRoutedKeys) {
+    auto* library = new torch::Library(torch::Library::IMPL, "aten", key,
+                                       __FILE__, __LINE__);
+    route_products(*library);
+  }
 }
 
 }  // namespace

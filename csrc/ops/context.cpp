@@ -15,6 +15,10 @@
 #include "ops/default_gemm.h"
 #include "ops/onednn_gemm.h"
 #include "tuning/parallel_for.h"
+#ifdef TUNEDOPS_USE_CUDA
+#include "backends/cuda/cuda_backend.h"
+#include "kernels/gemm/cuda/register_cuda.h"
+#endif
 
 namespace tunedops {
 namespace {
@@ -66,6 +70,16 @@ TuningContext* build_context() {
   kernels.register_kernel<DefaultGemm>(kGemmOp, DeviceType::kCpu);
   kernels.register_kernel<OneDnnGemm>(kGemmOp);
   register_cpu_gemm_kernels(kernels);
+#ifdef TUNEDOPS_USE_CUDA
+  if (cuda::device_count() > 0) {
+    context->register_backend(DeviceType::kCuda,
+                              std::make_unique<cuda::CudaBackend>());
+    context->add_validator(DeviceType::kCuda, "PT_VERSION",
+                           [](Device) { return std::string(TORCH_VERSION); });
+    kernels.register_kernel<DefaultGemm>(kGemmOp, DeviceType::kCuda);
+    register_cuda_gemm_kernels(kernels);
+  }
+#endif
   return context;
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/ops/relu.h>
 
 #include "ops/aten_plan.h"
+#include "ops/device_stream.h"
 #include "ops/originals.h"
 
 namespace tunedops {
@@ -49,17 +50,17 @@ class DefaultPlan final : public Plan {
  public:
   explicit DefaultPlan(const GemmProblem& problem) : problem_(problem) {}
 
-  Status run(const Arguments& arguments, Stream) const override {
-    const GemmTensors tensors = wrap_operands(problem_, arguments);
-    return run_aten([&] {
-      run_original(problem_, tensors, arguments.alpha, arguments.beta);
-    });
+  Status run(const Arguments& arguments, Stream stream) const override {
+    return bind(arguments, stream)();
   }
 
-  Launch bind(const Arguments& arguments, Stream) const override {
+  Launch bind(const Arguments& arguments, Stream stream) const override {
     return [this, tensors = wrap_operands(problem_, arguments),
-            alpha = arguments.alpha, beta = arguments.beta] {
-      return run_aten([&] { run_original(problem_, tensors, alpha, beta); });
+            alpha = arguments.alpha, beta = arguments.beta, stream] {
+      return run_aten([&] {
+        with_stream(problem_.header, stream,
+                    [&] { run_original(problem_, tensors, alpha, beta); });
+      });
     };
   }
 

@@ -9,6 +9,18 @@
 namespace tunedops {
 namespace {
 
+void register_ours(torch::Library& m) {
+  m.impl("mm", &mm);
+  m.impl("mm.out", &mm_out);
+  m.impl("addmm", &addmm);
+  m.impl("addmm.out", &addmm_out);
+  m.impl("bmm", &bmm);
+  m.impl("bmm.out", &bmm_out);
+  m.impl("baddbmm", &baddbmm);
+  m.impl("baddbmm.out", &baddbmm_out);
+  m.impl("linear", &linear);
+}
+
 void register_aten(torch::Library& m) {
   m.impl("mm", &aten_forms::mm);
   m.impl("mm.out", &aten_forms::mm_out);
@@ -35,20 +47,14 @@ void register_autocast(torch::Library& m) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(tunedops, CPU, m) {
-  m.impl("mm", &mm);
-  m.impl("mm.out", &mm_out);
-  m.impl("addmm", &addmm);
-  m.impl("addmm.out", &addmm_out);
-  m.impl("bmm", &bmm);
-  m.impl("bmm.out", &bmm_out);
-  m.impl("baddbmm", &baddbmm);
-  m.impl("baddbmm.out", &baddbmm_out);
-  m.impl("linear", &linear);
-}
+TORCH_LIBRARY_IMPL(tunedops, CPU, m) { register_ours(m); }
+#ifdef TUNEDOPS_USE_CUDA
+TORCH_LIBRARY_IMPL(tunedops, CUDA, m) { register_ours(m); }
+#else
+TORCH_LIBRARY_IMPL(tunedops, CUDA, m) { register_aten(m); }
+#endif
 
 // Devices and layouts that we have no kernels for multiply as without us.
-TORCH_LIBRARY_IMPL(tunedops, CUDA, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, SparseCPU, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, SparseCUDA, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, SparseCsrCPU, m) { register_aten(m); }

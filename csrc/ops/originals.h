@@ -10,23 +10,99 @@
 #include <ATen/ops/baddbmm_cpu_dispatch.h>
 #include <ATen/ops/bmm_cpu_dispatch.h>
 #include <ATen/ops/mm_cpu_dispatch.h>
+#ifdef TUNEDOPS_USE_CUDA
+#include <ATen/ops/_addmm_activation_cuda_dispatch.h>
+#include <ATen/ops/addmm_cuda_dispatch.h>
+#include <ATen/ops/addmv_cuda_dispatch.h>
+#include <ATen/ops/baddbmm_cuda_dispatch.h>
+#include <ATen/ops/bmm_cuda_dispatch.h>
+#include <ATen/ops/mm_cuda_dispatch.h>
+#endif
+
+// Calls a function of the namespace of the tensor's device; a build without
+// CUDA has only one to choose from.
+#ifdef TUNEDOPS_USE_CUDA
+#define TUNEDOPS_ORIGINAL(tensor, function, ...)                               \
+  ((tensor).is_cuda() ? at::cuda::function(__VA_ARGS__)                        \
+                      : at::cpu::function(__VA_ARGS__))
+#else
+#define TUNEDOPS_ORIGINAL(tensor, function, ...) at::cpu::function(__VA_ARGS__)
+#endif
 
 namespace tunedops::originals {
 
-using at::cpu::_addmm_activation;
-using at::cpu::_addmm_activation_outf;
-using at::cpu::addmm;
-using at::cpu::addmm_;
-using at::cpu::addmm_outf;
-using at::cpu::addmv;
-using at::cpu::addmv_;
-using at::cpu::addmv_outf;
-using at::cpu::baddbmm;
-using at::cpu::baddbmm_;
-using at::cpu::baddbmm_outf;
-using at::cpu::bmm;
-using at::cpu::bmm_outf;
-using at::cpu::mm;
-using at::cpu::mm_outf;
+using at::Scalar;
+using at::Tensor;
+
+inline Tensor mm(const Tensor& a, const Tensor& b) {
+  return TUNEDOPS_ORIGINAL(a, mm, a, b);
+}
+inline Tensor& mm_outf(const Tensor& a, const Tensor& b, Tensor& out) {
+  return TUNEDOPS_ORIGINAL(a, mm_outf, a, b, out);
+}
+inline Tensor bmm(const Tensor& a, const Tensor& b) {
+  return TUNEDOPS_ORIGINAL(a, bmm, a, b);
+}
+inline Tensor& bmm_outf(const Tensor& a, const Tensor& b, Tensor& out) {
+  return TUNEDOPS_ORIGINAL(a, bmm_outf, a, b, out);
+}
+
+inline Tensor addmm(const Tensor& self, const Tensor& a, const Tensor& b,
+                    const Scalar& beta, const Scalar& alpha) {
+  return TUNEDOPS_ORIGINAL(a, addmm, self, a, b, beta, alpha);
+}
+inline Tensor& addmm_(Tensor& self, const Tensor& a, const Tensor& b,
+                      const Scalar& beta, const Scalar& alpha) {
+  return TUNEDOPS_ORIGINAL(a, addmm_, self, a, b, beta, alpha);
+}
+inline Tensor& addmm_outf(const Tensor& self, const Tensor& a, const Tensor& b,
+                          const Scalar& beta, const Scalar& alpha,
+                          Tensor& out) {
+  return TUNEDOPS_ORIGINAL(a, addmm_outf, self, a, b, beta, alpha, out);
+}
+
+inline Tensor baddbmm(const Tensor& self, const Tensor& a, const Tensor& b,
+                      const Scalar& beta, const Scalar& alpha) {
+  return TUNEDOPS_ORIGINAL(a, baddbmm, self, a, b, beta, alpha);
+}
+inline Tensor& baddbmm_(Tensor& self, const Tensor& a, const Tensor& b,
+                        const Scalar& beta, const Scalar& alpha) {
+  return TUNEDOPS_ORIGINAL(a, baddbmm_, self, a, b, beta, alpha);
+}
+inline Tensor& baddbmm_outf(const Tensor& self, const Tensor& a,
+                            const Tensor& b, const Scalar& beta,
+                            const Scalar& alpha, Tensor& out) {
+  return TUNEDOPS_ORIGINAL(a, baddbmm_outf, self, a, b, beta, alpha, out);
+}
+
+inline Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec,
+                    const Scalar& beta, const Scalar& alpha) {
+  return TUNEDOPS_ORIGINAL(mat, addmv, self, mat, vec, beta, alpha);
+}
+inline Tensor& addmv_(Tensor& self, const Tensor& mat, const Tensor& vec,
+                      const Scalar& beta, const Scalar& alpha) {
+  return TUNEDOPS_ORIGINAL(mat, addmv_, self, mat, vec, beta, alpha);
+}
+inline Tensor& addmv_outf(const Tensor& self, const Tensor& mat,
+                          const Tensor& vec, const Scalar& beta,
+                          const Scalar& alpha, Tensor& out) {
+  return TUNEDOPS_ORIGINAL(mat, addmv_outf, self, mat, vec, beta, alpha, out);
+}
+
+inline Tensor _addmm_activation(const Tensor& self, const Tensor& a,
+                                const Tensor& b, const Scalar& beta,
+                                const Scalar& alpha, bool use_gelu) {
+  return TUNEDOPS_ORIGINAL(a, _addmm_activation, self, a, b, beta, alpha,
+                           use_gelu);
+}
+inline Tensor& _addmm_activation_outf(const Tensor& self, const Tensor& a,
+                                      const Tensor& b, const Scalar& beta,
+                                      const Scalar& alpha, bool use_gelu,
+                                      Tensor& out) {
+  return TUNEDOPS_ORIGINAL(a, _addmm_activation_outf, self, a, b, beta, alpha,
+                           use_gelu, out);
+}
 
 }  // namespace tunedops::originals
+
+#undef TUNEDOPS_ORIGINAL

@@ -6,6 +6,7 @@
 
 #include "ops/aten_plan.h"
 #include "ops/context.h"
+#include "ops/device_stream.h"
 
 namespace tunedops {
 namespace {
@@ -31,8 +32,6 @@ double value_of(const at::Scalar* scalar, double absent) {
   return scalar == nullptr ? absent : scalar->toDouble();
 }
 
-Stream stream_of(const at::Tensor&) { return {}; }
-
 at::Tensor empty_like_product(const Product& product, at::IntArrayRef sizes) {
   if (product.mat1.is_cpu()) {
     return at::detail::empty_cpu(sizes, product.mat1.scalar_type());
@@ -54,7 +53,13 @@ bool run_raw(const Plan& plan, const Product& product,
   }
   arguments.alpha = value_of(product.alpha, 1);
   arguments.beta = value_of(product.beta, 0);
-  const Status status = plan.run(arguments, stream_of(out));
+  const Stream stream = current_stream(out);
+  const Workspace workspace(plan, out, stream);
+  arguments.workspace = workspace.data();
+  const Status status =
+      workspace.is_there()
+          ? plan.run(arguments, stream)
+          : Status::failed("there is no memory for its workspace");
   if (!status.is_ok()) {
     getTuningContext().report_failed_run(to_key(problem), status);
   }
@@ -136,13 +141,14 @@ bool is_plain_output(const Product& product, const at::Tensor& out) {
 }  // namespace
 
 at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
+  const CurrentDevice device(product.mat1);
   const OutputLayout output = fresh_output(product);
   const auto problem = describe(product, output);
   if (!problem) {
     return {};
   }
-  const Plan* plan =
-      getTuningContext().plan_for(to_key(*problem), stream_of(product.mat1));
+  const Plan* plan = getTuningContext().plan_for(to_key(*problem),
+                                                 current_stream(product.mat1));
   if (plan == nullptr) {
     return {};
   }
@@ -162,6 +168,7 @@ at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
 }
 
 bool run_tuned_out(const Product& product, const at::Tensor& out) {
+  const CurrentDevice device(product.mat1);
   if (!is_plain_output(product, out)) {
     return false;
   }
@@ -180,7 +187,7 @@ bool run_tuned_out(const Product& product, const at::Tensor& out) {
     return false;
   }
   const Plan* plan =
-      getTuningContext().plan_for(to_key(*problem), stream_of(out));
+      getTuningContext().plan_for(to_key(*problem), current_stream(out));
   if (plan == nullptr) {
     return false;
   }

@@ -22,10 +22,16 @@ using DeviceMemory = std::unique_ptr<void, std::function<void(void*)>>;
 /// state meanwhile restores it when this goes out of scope.
 class TuningScope {
  public:
-  TuningScope() = default;
+  explicit TuningScope(Stream stream) : stream_(stream) {}
   TuningScope(const TuningScope&) = delete;
   TuningScope& operator=(const TuningScope&) = delete;
   virtual ~TuningScope() = default;
+
+  /// The stream to tune on: the caller's own, or one that waits for it.
+  Stream stream() const { return stream_; }
+
+ protected:
+  Stream stream_;
 };
 
 class Backend {
@@ -64,9 +70,10 @@ class Backend {
   /// Unsupported with a reason while measuring would be wrong or harmful
   /// (stream capture, a forked child).
   virtual Status may_tune(Device device, Stream stream) const = 0;
-  virtual std::unique_ptr<TuningScope> enter_tuning(Device device) const {
+  virtual std::unique_ptr<TuningScope> enter_tuning(Device device,
+                                                    Stream stream) const {
     (void)device;
-    return std::make_unique<TuningScope>();
+    return std::make_unique<TuningScope>(stream);
   }
 };
 

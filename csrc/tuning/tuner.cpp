@@ -7,8 +7,9 @@ namespace tunedops {
 TuneOutcome Tuner::tune(const OpDefinition& op, const ProblemKey& problem,
                         std::vector<Candidate> candidates,
                         Stream stream) const {
-  const auto scope = backend_.enter_tuning(problem.header().device());
-  return Race(backend_, limits_, op, problem, candidates, stream).run();
+  const auto scope = backend_.enter_tuning(problem.header().device(), stream);
+  return Race(backend_, limits_, op, problem, candidates, scope->stream())
+      .run();
 }
 
 }  // namespace tunedops

@@ -40,11 +40,14 @@ const std::vector<double>& normals() {
 
 // A block of normal numbers in the operand's type, from which long runs are
 // copied starting at a different place each time: drawing every element of a
-// large weight would take longer than tuning on it.
-std::vector<std::byte> normal_block(DType dtype) {
+// large weight would take longer than tuning on it. Each operand has an order
+// of its own; else a row of one would now and then equal a row of another, and
+// their product be far larger than tolerances assume.
+std::vector<std::byte> normal_block(DType dtype, unsigned seed) {
+  const std::size_t step = 2 * std::size_t{seed} * 7919 + 1;  // odd: visits all
   std::vector<std::byte> block(kNormals * size_of(dtype));
   for (std::size_t i = 0; i < kNormals; ++i) {
-    store_element(dtype, block.data(), i, normals()[i]);
+    store_element(dtype, block.data(), i, normals()[i * step % kNormals]);
   }
   return block;
 }
@@ -120,7 +123,7 @@ void TuningBuffers::fill(Slot& slot, bool random, unsigned seed) {
     return;
   }
   const std::size_t size = size_of(operand.dtype);
-  const std::vector<std::byte> block = normal_block(operand.dtype);
+  const std::vector<std::byte> block = normal_block(operand.dtype, seed);
   std::byte* const base = slot.image.data() + (slot.base - slot.begin);
   std::minstd_rand engine(seed);
   for (std::int64_t b = 0; b < operand.batch; ++b) {

@@ -91,9 +91,11 @@ TEST(CpuStopwatch, GivesTheMeanOfACall) {
     return Status::ok();
   }};
   double milliseconds = 0;
+  const double begin = stopwatch.now_ms();
   ASSERT_TRUE(stopwatch.measure(rotation, 0, 10, milliseconds).is_ok());
+  const double all = stopwatch.now_ms() - begin;
   EXPECT_GE(milliseconds, 0.1);
-  EXPECT_LT(milliseconds, 50);
+  EXPECT_LE(10 * milliseconds, all + 1e-6);
 }
 
 TEST(CpuStopwatch, StopsAtAFailure) {

@@ -109,13 +109,14 @@ class FakePlan final : public Plan {
 
   std::string solution() const { return Solution{&kernel_, config_}.to_text(); }
 
-  Status run(const Arguments& arguments, Stream) const override {
+  Status run(const Arguments& arguments, Stream stream) const override {
     const Behaviour& behaviour = kernel_.behaviour_;
     int run = 0;
     {
       const std::lock_guard lock(kernel_.mutex_);
       run = ++kernel_.runs_[config_.to_text()];
     }
+    kernel_.device_.last_stream = stream.handle;
     kernel_.device_.clock.advance(behaviour.ms_of ? behaviour.ms_of(config_)
                                                   : behaviour.ms);
     if (behaviour.fault == Fault::kFails ||

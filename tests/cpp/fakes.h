@@ -43,6 +43,7 @@ struct FakeDevice {
   std::size_t memory_bytes = std::size_t{64} << 20;
   bool out_of_memory = false;
   Status may_tune = Status::ok();
+  Stream tuning_stream;  // if not null, what is tuned on
   double resolution_ms = 0;
   double noise = 0;   // standard deviation of the logarithm of a reading
   unsigned seed = 1;  // of the noise
@@ -50,6 +51,7 @@ struct FakeDevice {
   std::atomic<int> open_scopes{0};        // entered and not left
   std::atomic<std::size_t> allocated{0};  // bytes held now
   std::atomic<std::size_t> most_allocated{0};
+  std::atomic<void*> last_stream{nullptr};  // that a kernel ran on
 
   FakeDevice() {
     validators.add("TUNEDOPS_KERNELS", "1");
@@ -137,16 +139,20 @@ class FakeBackend final : public Backend {
 
   Status may_tune(Device, Stream) const override { return device_.may_tune; }
 
-  std::unique_ptr<TuningScope> enter_tuning(Device) const override {
+  std::unique_ptr<TuningScope> enter_tuning(Device,
+                                            Stream stream) const override {
     struct Scope final : TuningScope {
-      explicit Scope(FakeDevice& d) : device(d) {
+      Scope(FakeDevice& d, Stream stream) : TuningScope(stream), device(d) {
         ++device.scopes;
         ++device.open_scopes;
       }
       ~Scope() override { --device.open_scopes; }
       FakeDevice& device;
     };
-    return std::make_unique<Scope>(device_);
+    return std::make_unique<Scope>(device_,
+                                   device_.tuning_stream.handle == nullptr
+                                       ? stream
+                                       : device_.tuning_stream);
   }
 
  private:

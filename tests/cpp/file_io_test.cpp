@@ -4,10 +4,12 @@
 
 #include "tuning/file_io.h"
 
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "fakes.h"
 
@@ -32,6 +34,17 @@ class FileIoTest : public TempFolderTest {
     }
     std::sort(all.begin(), all.end());
     return all;
+  }
+
+  // The first name that appears in the folder meanwhile.
+  std::string created_during(const std::function<void()>& action) const {
+    const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    EXPECT_GE(::inotify_add_watch(watch, path(".").c_str(), IN_CREATE), 0);
+    action();
+    alignas(inotify_event) char buffer[4096] = {};
+    EXPECT_GT(::read(watch, buffer, sizeof(buffer)), 0);
+    ::close(watch);
+    return reinterpret_cast<const inotify_event*>(buffer)->name;
   }
 
   static void expect_reason(const Status& status, const std::string& part) {
@@ -166,12 +179,16 @@ TEST_F(FileIoTest, AFailedReplacementLeavesTheOldFile) {
 // A process that was killed while it wrote leaves its temporary file. In a
 // container the next one has the same process id.
 TEST_F(FileIoTest, IsNotStoppedByWhatAKilledProcessLeft) {
-  for (int i = 0; i < 50; ++i) {
-    write_text(target() + ".tmp." + std::to_string(::getpid()) + '.' +
-                   std::to_string(i),
-               "half a fi");
-  }
   FileStamp stamp;
+  std::string name = created_during(
+      [&] { ASSERT_TRUE(replace_file(target(), "old", stamp).is_ok()); });
+  const std::size_t dot = name.rfind('.');
+  ASSERT_NE(dot, std::string::npos) << name;
+  const int last = std::stoi(name.substr(dot + 1));
+  name.resize(dot + 1);
+  for (int i = 1; i <= 50; ++i) {
+    write_text(path(name + std::to_string(last + i)), "half a fi");
+  }
   const Status status = replace_file(target(), "text", stamp);
   ASSERT_TRUE(status.is_ok()) << status.reason();
   EXPECT_EQ(read_text(target()), "text");
@@ -206,35 +223,6 @@ TEST_F(FileIoTest, AChangeChangesTheStamp) {
   EXPECT_EQ(stamp_of(target()), before);
   write_text(target(), "longer");
   EXPECT_NE(stamp_of(target()), before);
-}
-
-TEST_F(FileIoTest, TheLockExcludesOthersForABoundedTime) {
-  const std::string lock_path = target() + ".lock";
-  {
-    const FileLock first(target());
-    ASSERT_TRUE(first.status().is_ok()) << first.status().reason();
-    const FileLock second(target(), std::chrono::milliseconds(10));
-    expect_reason(second.status(), "another process holds '" + lock_path);
-    const FileLock other(path("other.csv"), std::chrono::milliseconds(0));
-    EXPECT_TRUE(other.status().is_ok()) << "files have locks of their own";
-  }
-  const FileLock third(target(), std::chrono::milliseconds(0));
-  EXPECT_TRUE(third.status().is_ok()) << "the lock is gone with its holder";
-}
-
-// The lock of a process that died is nobody's.
-TEST_F(FileIoTest, AStaleLockFileLocksNothing) {
-  write_text(target() + ".lock", "");
-  const FileLock lock(target(), std::chrono::milliseconds(0));
-  EXPECT_TRUE(lock.status().is_ok());
-}
-
-TEST_F(FileIoTest, ALockThatCannotBeMadeIsAReason) {
-  write_text(path("precious"), "precious");
-  std::filesystem::create_symlink(path("precious"), target() + ".lock");
-  expect_reason(FileLock(target()).status(), "cannot lock");
-  expect_reason(FileLock(path("missing/file")).status(), "cannot lock");
-  EXPECT_EQ(read_text(path("precious")), "precious");
 }
 
 TEST(SplitExtension, FindsTheLastDotOfTheName) {

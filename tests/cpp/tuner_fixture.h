@@ -31,7 +31,7 @@ class TunerTest : public testing::Test {
       }
     }
     return Tuner(backend_, limits_)
-        .tune(op_->definition, problem_, std::move(candidates), Stream{});
+        .tune(op_->definition, problem_, std::move(candidates), stream_);
   }
 
   /// Why a solution left the race; empty if it did not.
@@ -57,6 +57,7 @@ class TunerTest : public testing::Test {
   FakeDevice device_;
   FakeBackend backend_{device_};
   TunerLimits limits_;
+  Stream stream_;
   const FakeOp* op_ = &gemm_op();
   ProblemKey problem_ = to_key(gemm_problem(6, 5, 4));
 

@@ -244,5 +244,17 @@ TEST_F(TunerTest, TheBackendKnowsThatItTunes) {
   EXPECT_EQ(device_.open_scopes, 0);
 }
 
+TEST_F(TunerTest, TunesOnTheStreamThatTheBackendChose) {
+  int theirs = 0;
+  int ours = 0;
+  stream_.handle = &theirs;
+  add({.name = "Default"});
+  race();
+  EXPECT_EQ(device_.last_stream, &theirs);
+  device_.tuning_stream.handle = &ours;
+  race();
+  EXPECT_EQ(device_.last_stream, &ours);
+}
+
 }  // namespace
 }  // namespace tunedops

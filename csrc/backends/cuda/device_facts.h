@@ -1,0 +1,20 @@
+#pragma once
+
+// What a GPU says about itself, read once.
+
+#include <cstddef>
+#include <string>
+
+namespace tunedops::cuda {
+
+struct DeviceFacts {
+  std::string name;
+  int major = 0;
+  int minor = 0;
+  int multiprocessors = 0;
+  std::size_t l2_bytes = 0;
+};
+
+const DeviceFacts& device_facts(int index);
+
+}  // namespace tunedops::cuda

@@ -1,0 +1,17 @@
+#pragma once
+
+// Scratch memory for eager calls, one block per stream: products on one stream
+// run one after the other and may share it, products on two may not. Ours and
+// not torch's, whose pools may be those of a graph.
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace tunedops::cuda {
+
+/// At least `bytes` on the current device, for work on `stream`; null if there
+/// is not enough memory. Not while the stream is being captured.
+void* eager_workspace(int device, cudaStream_t stream, std::size_t bytes);
+
+}  // namespace tunedops::cuda

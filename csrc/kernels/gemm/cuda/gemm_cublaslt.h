@@ -1,0 +1,26 @@
+#pragma once
+
+// cuBLASLt with a chosen algorithm: what its heuristic proposes for a problem,
+// each named by its attributes. Torch asks the heuristic at every call and
+// takes the first answer; here the answers are measured.
+
+#include "kernels/gemm/gemm_kernel.h"
+
+namespace tunedops {
+
+class GemmCublaslt final : public GemmKernel {
+ public:
+  std::string_view name() const override { return "Gemm_Cublaslt"; }
+  DeviceType device_type() const override { return DeviceType::kCuda; }
+
+  /// More than the heuristic proposes: whatever the library accepts.
+  Status check(const ProblemKey& key, const Config& config) const override;
+
+ protected:
+  Status do_supports(const GemmProblem& problem) const override;
+  std::vector<Config> do_configs(const GemmProblem& problem) const override;
+  std::unique_ptr<Plan> do_prepare(const GemmProblem& problem,
+                                   const Config& config) const override;
+};
+
+}  // namespace tunedops

@@ -1,0 +1,85 @@
+#include "ops/device_stream.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
+
+#ifdef TUNEDOPS_USE_CUDA
+#include <c10/cuda/CUDAGraphsC10Utils.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "backends/cuda/workspace.h"
+#endif
+
+namespace tunedops {
+
+#ifdef TUNEDOPS_USE_CUDA
+
+Stream current_stream(const at::Tensor& tensor) {
+  return tensor.is_cuda()
+             ? Stream{c10::cuda::getCurrentCUDAStream(tensor.get_device())
+                          .stream()}
+             : Stream{};
+}
+
+CurrentDevice::CurrentDevice(const at::Tensor& tensor) {
+  if (tensor.is_cuda()) {
+    const auto index = tensor.get_device();
+    const auto before =
+        c10::cuda::ExchangeDevice(static_cast<c10::DeviceIndex>(index));
+    before_ = before == index ? -1 : before;
+  }
+}
+
+CurrentDevice::~CurrentDevice() {
+  if (before_ >= 0) {
+    c10::cuda::ExchangeDevice(static_cast<c10::DeviceIndex>(before_));
+  }
+}
+
+Workspace::Workspace(const Plan& plan, const at::Tensor& tensor, Stream stream)
+    : wanted_(plan.workspace_bytes()) {
+  if (wanted_ == 0) {
+    return;
+  }
+  if (c10::cuda::currentStreamCaptureStatusMayInitCtx() !=
+      c10::cuda::CaptureStatus::None) {
+    block_ = at::empty({static_cast<std::int64_t>(wanted_)},
+                       tensor.options().dtype(at::kByte));
+    data_ = block_.mutable_data_ptr();
+    return;
+  }
+  data_ =
+      cuda::eager_workspace(static_cast<int>(tensor.get_device()),
+                            static_cast<cudaStream_t>(stream.handle), wanted_);
+}
+
+void with_stream(const ProblemHeader& header, Stream stream,
+                 c10::function_ref<void()> body) {
+  if (header.device_type != DeviceType::kCuda) {
+    body();
+    return;
+  }
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromExternal(
+      static_cast<cudaStream_t>(stream.handle),
+      static_cast<c10::DeviceIndex>(header.device_index)));
+  body();
+}
+
+#else
+
+Stream current_stream(const at::Tensor&) { return {}; }
+
+CurrentDevice::CurrentDevice(const at::Tensor&) {}
+CurrentDevice::~CurrentDevice() = default;
+
+Workspace::Workspace(const Plan& plan, const at::Tensor&, Stream)
+    : wanted_(plan.workspace_bytes()) {}
+
+void with_stream(const ProblemHeader&, Stream, c10::function_ref<void()> body) {
+  body();
+}
+
+#endif
+
+}  // namespace tunedops

@@ -27,7 +27,7 @@ export PYTHONPATH := $(CURDIR)/python$(addprefix :,$(PYTHONPATH))
 endif
 
 WORKLOADS := tuning/workloads/quickstart.csv
-RESULTS := tunedops_results.csv
+RESULTS := tunedops_results_cpu.csv
 CMAKE_BUILD := build/cmake
 ifneq ($(shell command -v ninja),)
 export CMAKE_GENERATOR ?= Ninja

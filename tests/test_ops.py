@@ -147,3 +147,16 @@ def test_integers_are_torchs_business(dtype: torch.dtype) -> None:
     expected = torch.addmm(bias, a, a.t(), beta=2, alpha=3)
     assert torch.equal(tunedops.addmm(bias, a, a.t(), beta=2, alpha=3), expected)
     assert keys() == []
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("transposed", ["nn", "nt", "tn"])
+@pytest.mark.parametrize("shape", [(3, 300, 257), (16, 513, 100), (130, 259, 65), (300, 20, 131)])
+@pytest.mark.usefixtures("tuning")
+def test_sizes_that_straddle_the_tiles_of_kernels(
+    shape: tuple[int, int, int], transposed: str, dtype: torch.dtype
+) -> None:
+    m, n, k = shape
+    a = make(k, m, dtype=dtype).t() if transposed[0] == "t" else make(m, k, dtype=dtype)
+    b = make(n, k, dtype=dtype).t() if transposed[1] == "t" else make(k, n, dtype=dtype)
+    assert len(run_all_ways(Sample("mm", transposed, (a, b)))) >= 2

@@ -67,6 +67,7 @@ struct PythonOutcome {
   double elapsed_ms;
   std::string failure;
   std::vector<PythonMeasurement> measurements;
+  bool disturbed = false;
 };
 
 // A pool of as many threads as the problem says, until it goes out of scope.
@@ -98,6 +99,7 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
   PythonOutcome result{outcome.solution,        outcome.time_ms,
                        outcome.default_ms,      outcome.elapsed_ms,
                        outcome.status.reason(), {}};
+  result.disturbed = outcome.disturbed;
   for (const Measurement& m : outcome.measurements) {
     result.measurements.emplace_back(m.solution, m.time_ms, m.samples,
                                      m.refused);
@@ -286,7 +288,8 @@ void bind_tuning(py::module_& m) {
       .def_readonly("default_ms", &PythonOutcome::default_ms)
       .def_readonly("elapsed_ms", &PythonOutcome::elapsed_ms)
       .def_readonly("failure", &PythonOutcome::failure)
-      .def_readonly("measurements", &PythonOutcome::measurements);
+      .def_readonly("measurements", &PythonOutcome::measurements)
+      .def_readonly("disturbed", &PythonOutcome::disturbed);
   m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
         py::arg("mat2"), py::arg("bias") = py::none(),
         py::arg("activation") = "none");

@@ -30,7 +30,18 @@ const Plan* TuningContext::resolve(const ProblemKey& problem,
         problem, hash, ThreadState::current().overlay, decision.plan, epoch);
   }
   say(notices);
+  trace(problem, decision);
   return decision.plan;
+}
+
+void TuningContext::trace(const ProblemKey& problem, const Decision& decision) {
+  if (log_.shows(Verbosity::kTrace)) {
+    const KeyText key = key_text(problem);
+    log_.write(Verbosity::kTrace,
+               key.op + ',' + key.params + ": " + decision.tier + ", " +
+                   (decision.plan == nullptr ? "Default" : "a plan of ours") +
+                   (decision.lasting ? "" : ", for this call only"));
+  }
 }
 
 TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
@@ -55,6 +66,7 @@ TuningContext::from_overlay(const ProblemKey& problem) {
   }
   const std::lock_guard lock(mutex_);
   Decision decision;
+  decision.tier = "forced";
   // A forced solution that does not fit means Default, which is what `plan`
   // stays at.
   (void)plan_of(problem, overlays_.at(overlay - 1), &decision.plan).is_ok();
@@ -71,6 +83,7 @@ TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
     return std::nullopt;
   }
   Decision decision;
+  decision.tier = row->won_here ? "tuned by this process" : "from the file";
   const Status usable = plan_of(problem, row->solution, &decision.plan);
   if (!usable.is_ok()) {
     notices.push_back(file.active_path() + ':' + std::to_string(row->line) +

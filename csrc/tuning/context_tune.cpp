@@ -119,7 +119,8 @@ void TuningContext::trace(const ProblemKey& problem,
     log_.write(Verbosity::kResults,
                key.op + ',' + key.params + " -> " + outcome.solution + ' ' +
                    format_milliseconds(outcome.time_ms) + " ms (Default " +
-                   format_milliseconds(outcome.default_ms) + " ms)");
+                   format_milliseconds(outcome.default_ms) + " ms)" +
+                   (outcome.disturbed ? ", disturbed by other work" : ""));
   }
 }
 

@@ -16,6 +16,10 @@ namespace {
 // decides. The problem's budget bounds it all the same.
 constexpr double kShare = 4;
 
+// Half of Default's readings take this multiple of its fastest only when other
+// work takes the processors away.
+constexpr double kDisturbed = 3;
+
 constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
 
 }  // namespace
@@ -124,6 +128,10 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
   outcome.solution = winner->candidate->solution;
   outcome.time_ms = winner->measurement.time_ms;
   outcome.default_ms = baseline().measurement.time_ms;
+  const std::vector<double>& readings = baseline().final_ms;
+  outcome.disturbed =
+      outcome.default_ms >
+      kDisturbed * *std::min_element(readings.begin(), readings.end());
 }
 
 }  // namespace tunedops

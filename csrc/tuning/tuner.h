@@ -50,6 +50,8 @@ struct TuneOutcome {
   double time_ms = 0;
   double default_ms = 0;
   double elapsed_ms = 0;  // wall clock of the whole
+  // Default's readings are so far apart that something else used the machine.
+  bool disturbed = false;
   std::vector<Measurement> measurements;
 };
 

@@ -135,6 +135,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   struct Decision {
     const Plan* plan = nullptr;
     bool lasting = true;  // may be cached
+    const char* tier = "on miss";
   };
 
   const OpDefinition& op(OpId id) const;
@@ -169,6 +170,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   void keep(const ProblemKey& problem, const TuneOutcome& outcome, bool persist,
             Notices& notices);
   void trace(const ProblemKey& problem, const TuneOutcome& outcome);
+  void trace(const ProblemKey& problem, const Decision& decision);
 
   // Fixed after registration.
   KernelRegistry kernels_;

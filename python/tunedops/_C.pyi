@@ -20,6 +20,7 @@ class TuneOutcome:
     elapsed_ms: float
     failure: str  # empty: something was decided
     measurements: list[tuple[str, float, int, str]]  # solution, ms, samples, refusal
+    disturbed: bool  # by other work on the machine: the times are no good
 
 built_with_cuda: bool
 

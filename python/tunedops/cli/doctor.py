@@ -90,7 +90,10 @@ def cpu_facts() -> list[tuple[str, str]]:
 
 def cuda_facts() -> list[tuple[str, str]]:
     """The GPUs that torch sees, and whether this build has kernels for them."""
-    built = "built in" if _C.has_backend("cuda") else "not in this build"
+    if _C.has_backend("cuda"):
+        built = "built in"
+    else:
+        built = "built in, no device" if _C.built_with_cuda else "not in this build"
     facts = [("backend", built)]
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if count == 0:

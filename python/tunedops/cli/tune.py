@@ -65,6 +65,8 @@ class Outcome:
     """The winner; of a failure the reason."""
     time_ms: float | None = None
     default_ms: float | None = None
+    disturbed: bool = False
+    """Whether other work on the machine disturbed the measurements."""
 
     @property
     def ratio(self) -> float | None:
@@ -100,6 +102,12 @@ def run(arguments: argparse.Namespace) -> int:
             "keeps what was found"
         )
         return 130
+    disturbed = sum(outcome.disturbed for outcome in outcomes.values())
+    if disturbed:
+        print(
+            f"other work disturbed {disturbed} of {len(outcomes)} measurements; "
+            "tune again with --retune when the machine is idle"
+        )
     if os.path.exists(results_file):
         print(f"results: {results_file}")
     return 1 if any(o.how == "failed" for o in outcomes.values()) else 0
@@ -216,7 +224,7 @@ def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
         return Outcome("failed", str(error).partition("\n")[0])
     if found.failure:
         return Outcome("failed", found.failure)
-    return Outcome("tuned", found.solution, found.time_ms, found.default_ms)
+    return Outcome("tuned", found.solution, found.time_ms, found.default_ms, found.disturbed)
 
 
 def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> None:

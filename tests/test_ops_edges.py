@@ -203,3 +203,37 @@ def test_routed_products_complain_in_torchs_words() -> None:
 def test_other_objects_are_rejected(op: str, bad: Any) -> None:
     with pytest.raises((RuntimeError, TypeError)):
         OPS[op](bad, bad, bad)
+
+
+# --- What torch keeps track of
+
+
+@enabled
+@pytest.mark.parametrize("op", ["mm", "bmm", "addmm", "baddbmm"])
+def test_autograd_learns_that_out_was_written(op: str, enabled: bool) -> None:
+    tunedops.enable(enabled)
+    shape = (2, 4, 4) if op.startswith("b") else (4, 4)
+    x, out, weight = randn(shape), randn(shape), randn(shape).requires_grad_()
+    loss = (weight * out).sum()  # saves out
+    before = out._version
+    OPS[op](*([x] * (3 if "add" in op else 2)), out=out)
+    assert out._version == before + 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+@pytest.mark.parametrize("kernel", ["Default", "Gemm_OneDnn", "Gemm_CpuSkinny"])
+def test_freed_memory_is_torchs_error(kernel: str) -> None:
+    x, w, bias = randn(4, 32), randn(8, 32), randn(8)
+    bias.untyped_storage().resize_(0)
+    with tunedops.force(kernel), pytest.raises(RuntimeError):
+        tunedops.linear(x, w, bias)
+    x.untyped_storage().resize_(0)
+    with tunedops.force(kernel), pytest.raises(RuntimeError):
+        torch.mm(x, w.t())
+
+
+@pytest.mark.usefixtures("tuning")
+def test_a_matrix_is_no_addend_of_a_vector_product() -> None:
+    with pytest.raises(RuntimeError, match="vector"):
+        torch.addmv(zeros(4, 1), randn(4, 8), randn(8))

@@ -230,3 +230,17 @@ def test_wins_go_along_to_another_name_and_rows_read_do_not(
     assert keys() == [(OP, PARAMS)]
     assert tunedops.write_file()
     assert len(rows(tmp_path / "second.csv")) == 1
+
+
+@pytest.mark.usefixtures("tuning")
+def test_bytes_that_are_no_text_are_kept_and_never_reach_python(
+    results_path: Path, write_results: WriteResults
+) -> None:
+    write_results(f"{KEY},Default")
+    row = b"Gemm_\xff,nn_1_1_1,Gemm_\xfe,1,2\n"
+    results_path.write_bytes(results_path.read_bytes() + row)
+    (message,) = messages(lambda: tunedops.mm(A, B))
+    assert "not UTF-8" in message
+    assert tunedops.get_results()[0].solution == "Default"
+    tunedops.mm(A, randn(64, 40))
+    assert row in results_path.read_bytes()

@@ -85,3 +85,45 @@ def test_a_pipe_does_not_hang_the_program(results_path: Path) -> None:
     os.mkfifo(results_path)
     (message,) = messages(tunedops.get_results)
     assert "is not a regular file" in message
+
+
+def test_a_relative_name_is_meant_from_where_it_was_first_used(run_python: RunPython) -> None:
+    run_python(
+        """
+        os.mkdir("one")
+        os.mkdir("two")
+        os.chdir("one")
+        tunedops.enable()
+        a = torch.randn(4, 32)
+        for n in (8, 16):
+            torch.mm(a, torch.randn(32, n))
+        os.chdir("../two")
+        torch.mm(a, torch.randn(32, 40))
+        assert len(tunedops.get_results()) == 3
+        assert os.listdir(".") == []
+        """
+    )
+
+
+def test_a_file_that_another_environment_replaced_is_left_and_ours_moves(
+    run_python: RunPython,
+) -> None:
+    run_python(
+        """
+        import warnings
+        from pathlib import Path
+        warnings.simplefilter("ignore")
+        tunedops.set_filename("r.csv")
+        tunedops.enable()
+        a = torch.randn(4, 32)
+        torch.mm(a, torch.randn(32, 8))
+        file = Path("r.csv")
+        theirs = file.read_text().replace("PT_VERSION,", "PT_VERSION,9")
+        file.write_text(theirs)
+        torch.mm(a, torch.randn(32, 16))
+        assert file.read_text() == theirs
+        (beside,) = [p for p in os.listdir() if p.startswith("r.") and p.endswith(".csv")
+                     and p != "r.csv"]
+        assert Path(beside).read_text().count("GemmTunableOp") == 2
+        """
+    )

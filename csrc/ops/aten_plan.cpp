@@ -2,6 +2,7 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "ops/dtype_map.h"
 
@@ -55,6 +56,9 @@ GemmTensors wrap_operands(const GemmProblem& p, const Arguments& arguments) {
 
 Status run_aten(c10::function_ref<void()> body) {
   const at::AutoDispatchBelowADInplaceOrView guard;
+  // A mode of Python's must neither see what we measure nor answer for it.
+  const c10::impl::ExcludeDispatchKeyGuard no_python(c10::DispatchKeySet(
+      {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot}));
   try {
     body();
   } catch (const c10::Error& error) {

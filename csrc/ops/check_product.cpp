@@ -86,7 +86,10 @@ void check_linear(const at::Tensor& input, const at::Tensor& weight,
               input.sizes(), " and ", weight.sizes());
   if (bias) {
     check_alike("linear", {"bias", *bias}, {"input", input});
-    check_expandable("linear (bias)", *bias, {weight.size(0)});
+    // Torch takes biases of more dimensions too.
+    if (bias->dim() <= 1) {
+      check_expandable("linear (bias)", *bias, {weight.size(0)});
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace tunedops {
 
@@ -57,7 +58,15 @@ struct Autograd<name, overload, aten> {
     }
     static const auto op = find_op<Result(Args...)>(name.text, overload.text);
     const at::AutoDispatchBelowADInplaceOrView guard;
-    return op.redispatch(keys & c10::after_ADInplaceOrView_keyset, args...);
+    if constexpr (std::is_reference_v<Result>) {
+      // Autograd must learn that `out` is no longer what somebody saved.
+      Result out =
+          op.redispatch(keys & c10::after_ADInplaceOrView_keyset, args...);
+      out.unsafeGetTensorImpl()->bump_version();
+      return out;
+    } else {
+      return op.redispatch(keys & c10::after_ADInplaceOrView_keyset, args...);
+    }
   }
 };
 
@@ -102,7 +111,11 @@ template <OpName name, class... Args, at::Tensor (*functional)(Args...)>
 struct FunctionalizedOut<name, functional> {
   static at::Tensor& call(Args... args, at::Tensor& out) {
     static const auto op = find_op<at::Tensor(Args...)>(name.text, "");
-    out.copy_(op.call(args...));
+    const at::Tensor result = op.call(args...);
+    if (out.sym_sizes() != result.sym_sizes()) {
+      out.resize__symint(result.sym_sizes());
+    }
+    out.copy_(result);
     return out;
   }
 };

@@ -55,6 +55,7 @@ TORCH_LIBRARY_IMPL(tunedops, CUDA, m) { register_aten(m); }
 #endif
 
 // Devices and layouts that we have no kernels for multiply as without us.
+TORCH_LIBRARY_IMPL(tunedops, MkldnnCPU, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, SparseCPU, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, SparseCUDA, m) { register_aten(m); }
 TORCH_LIBRARY_IMPL(tunedops, SparseCsrCPU, m) { register_aten(m); }

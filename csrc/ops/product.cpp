@@ -83,6 +83,12 @@ std::optional<GemmProblem> describe(const Product& product,
   if (dtype == DType::kNone || mat1.numel() == 0 || mat2.numel() == 0) {
     return std::nullopt;
   }
+  for (const at::Tensor* operand :
+       {&mat1, &mat2, product.bias, product.addend}) {
+    if (operand != nullptr && operand->storage().data() == nullptr) {
+      return std::nullopt;  // its memory was freed; the original says so
+    }
+  }
   // In BLAS's frame a column-major output is the product itself, a row-major
   // one its transpose: out^T = mat2^T @ mat1^T.
   const bool swapped = output.layout.row_major;

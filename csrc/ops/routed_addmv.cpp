@@ -19,8 +19,10 @@ class VectorProduct {
         addend_(self.dim() == 1 ? self.unsqueeze(1) : self), beta_(beta),
         alpha_(alpha) {}
 
-  static bool is_possible(const at::Tensor& mat, const at::Tensor& vec) {
-    return getTuningContext().is_active() && mat.dim() == 2 && vec.dim() == 1;
+  static bool is_possible(const at::Tensor& self, const at::Tensor& mat,
+                          const at::Tensor& vec) {
+    return getTuningContext().is_active() && self.dim() <= 1 &&
+           mat.dim() == 2 && vec.dim() == 1;
   }
 
   Product product() const {
@@ -47,7 +49,7 @@ class VectorProduct {
 at::Tensor routed_addmv(const at::Tensor& self, const at::Tensor& mat,
                         const at::Tensor& vec, const at::Scalar& beta,
                         const at::Scalar& alpha) {
-  if (VectorProduct::is_possible(mat, vec)) {
+  if (VectorProduct::is_possible(self, mat, vec)) {
     const VectorProduct vectors(self, mat, vec, beta, alpha);
     if (const Product product = vectors.product(); product.is_sound()) {
       at::Tensor out = run_tuned(product, {mat.size(0)});
@@ -62,7 +64,7 @@ at::Tensor routed_addmv(const at::Tensor& self, const at::Tensor& mat,
 at::Tensor& routed_addmv_out(const at::Tensor& self, const at::Tensor& mat,
                              const at::Tensor& vec, const at::Scalar& beta,
                              const at::Scalar& alpha, at::Tensor& out) {
-  if (VectorProduct::is_possible(mat, vec) && out.dim() == 1) {
+  if (VectorProduct::is_possible(self, mat, vec) && out.dim() == 1) {
     const VectorProduct vectors(self, mat, vec, beta, alpha);
     if (const Product product = vectors.product();
         product.is_sound() && run_tuned_out(product, out.unsqueeze(1))) {
@@ -75,7 +77,7 @@ at::Tensor& routed_addmv_out(const at::Tensor& self, const at::Tensor& mat,
 at::Tensor& routed_addmv_(at::Tensor& self, const at::Tensor& mat,
                           const at::Tensor& vec, const at::Scalar& beta,
                           const at::Scalar& alpha) {
-  if (VectorProduct::is_possible(mat, vec) && self.dim() == 1) {
+  if (VectorProduct::is_possible(self, mat, vec) && self.dim() == 1) {
     const VectorProduct vectors(self, mat, vec, beta, alpha);
     if (const Product product = vectors.product();
         product.is_sound() && run_tuned_out(product, vectors.addend())) {

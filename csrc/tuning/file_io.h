@@ -49,10 +49,12 @@ Status append_to_file(const std::string& path, std::string_view text,
 /// (the guarded one is replaced, which would lose a lock on it).
 class FileLock {
  public:
+  static constexpr std::chrono::milliseconds kPatience{2000};
+  static constexpr std::chrono::milliseconds kNoPatience{0};
+
   /// Waits at most `patience`; see status().
-  explicit FileLock(
-      const std::string& guarded_path,
-      std::chrono::milliseconds patience = std::chrono::milliseconds(2000));
+  explicit FileLock(const std::string& guarded_path,
+                    std::chrono::milliseconds patience = kPatience);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tuning/utf8.h"
+
 namespace tunedops {
 namespace {
 
@@ -26,7 +28,8 @@ void Log::set_warning_handler(WarningHandler handler) {
   handler_ = std::move(handler);
 }
 
-void Log::warn(const std::string& message) {
+void Log::warn(const std::string& text) {
+  const std::string message = with_bytes_escaped(text);
   WarningHandler handler;
   {
     const std::lock_guard lock(mutex_);

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "tuning/utf8.h"
+
 namespace tunedops {
 namespace {
 
@@ -119,6 +121,10 @@ class Parser {
     }
     if (trimmed(line).starts_with('#')) {
       pending_.emplace_back(line);
+      return;
+    }
+    if (!is_utf8(line)) {
+      keep(line, "holds bytes that are not UTF-8 and is ignored");
       return;
     }
     std::vector<std::string> fields = split(line);

@@ -1,12 +1,32 @@
 #include "tuning/results_file.h"
 
+#include <filesystem>
 #include <utility>
 
 namespace tunedops {
 
+namespace {
+
+// What a relative name begins from: where the program stands now, since it may
+// go elsewhere later.
+std::string origin_of(const std::string& path) {
+  std::error_code error;
+  const auto folder = std::filesystem::current_path(error);
+  return path.starts_with('/') || error ? std::string()
+                                        : (folder / "").string();
+}
+
+}  // namespace
+
 ResultsFile::ResultsFile(std::string path, Validators validators)
-    : path_(std::move(path)), active_path_(path_),
+    : origin_(origin_of(path)), path_(std::move(path)), active_path_(path_),
       validators_(std::move(validators)) {}
+
+// The plain name while the program has not moved: it needs no right to walk
+// down to where we are.
+std::string ResultsFile::place_of(const std::string& name) const {
+  return origin_ == origin_of(name) ? name : origin_ + name;
+}
 
 std::string ResultsFile::path_beside() const {
   const SplitName name = split_extension(path_);
@@ -23,11 +43,11 @@ void report_complaints(const std::string& path, const CsvDocument& document,
 
 bool ResultsFile::load(Notices& notices, bool exact) {
   const std::string beside = path_beside();
-  const bool use_beside = !exact && stamp_of(beside).exists();
+  const bool use_beside = !exact && stamp_of(place_of(beside)).exists();
   active_path_ = use_beside ? beside : path_;
 
   FileContents contents;
-  const Status read = read_trusted_file(active_path_, contents);
+  const Status read = read_trusted_file(place_of(active_path_), contents);
   if (!read.is_ok()) {
     notices.push_back("results file is not used: " + read.reason());
     active_path_ = beside;
@@ -98,7 +118,11 @@ bool ResultsFile::put(CsvRow row, bool persist, Notices& notices) {
   if (!persist) {
     return false;
   }
-  const FileLock lock(active_path_);
+  // One wait is enough to learn that somebody keeps the lock.
+  const FileLock lock(place_of(active_path_), lock_is_kept_
+                                                  ? FileLock::kNoPatience
+                                                  : FileLock::kPatience);
+  lock_is_kept_ = !lock.status().is_ok();
   if (!lock.status().is_ok()) {
     notices.push_back("a result is not saved: " + lock.status().reason());
     return false;
@@ -113,12 +137,13 @@ bool ResultsFile::put(CsvRow row, bool persist, Notices& notices) {
 // The common case of many wins in a row: nobody touched the file since, and the
 // key is new to it, so one write at its end keeps it whole and sorted enough.
 bool ResultsFile::append(const CsvRow& row) {
-  if (!ends_in_row_ || !stamp_.exists() || stamp_ != stamp_of(active_path_) ||
+  if (!ends_in_row_ || !stamp_.exists() ||
+      stamp_ != stamp_of(place_of(active_path_)) ||
       on_disk_.contains(row.key) || on_disk_.empty()) {
     return false;
   }
   const std::string line = format_row(row);
-  if (!append_to_file(active_path_, line, stamp_).is_ok()) {
+  if (!append_to_file(place_of(active_path_), line, stamp_).is_ok()) {
     return false;
   }
   on_disk_[row.key] = line;
@@ -126,7 +151,7 @@ bool ResultsFile::append(const CsvRow& row) {
 }
 
 bool ResultsFile::save(Notices& notices, bool* adopted) {
-  const FileLock lock(active_path_);
+  const FileLock lock(place_of(active_path_));
   if (!lock.status().is_ok()) {
     notices.push_back("results are not saved: " + lock.status().reason());
     return false;
@@ -136,19 +161,18 @@ bool ResultsFile::save(Notices& notices, bool* adopted) {
 
 bool ResultsFile::merge_and_replace(Notices& notices, bool* adopted) {
   FileContents contents;
-  const Status read = read_trusted_file(active_path_, contents);
+  const Status read = read_trusted_file(place_of(active_path_), contents);
   if (!read.is_ok()) {
     notices.push_back("results are not saved: " + read.reason());
     return false;
   }
   CsvDocument document = parse_results(contents.text);
   if (document.empty) {
+    // Gone or emptied: an accident rather than the deletion of every row.
     document.validators = validators_;
+    on_disk_.clear();
   } else if (const auto mismatch = validators_.mismatch(document.validators)) {
-    // Somebody put a file of another environment here since we read it.
-    notices.push_back("results are not saved in '" + active_path_ +
-                      "': " + *mismatch);
-    return false;
+    return move_beside(*mismatch, notices, adopted);
   }
   const bool changed = merge(document);
   if (adopted != nullptr) {
@@ -156,7 +180,7 @@ bool ResultsFile::merge_and_replace(Notices& notices, bool* adopted) {
   }
   const std::string text = format_results(document);
   if (text != contents.text) {
-    if (Status written = replace_file(active_path_, text, stamp_);
+    if (Status written = replace_file(place_of(active_path_), text, stamp_);
         !written.is_ok()) {
       notices.push_back("results are not saved: " + written.reason());
       return false;
@@ -166,6 +190,21 @@ bool ResultsFile::merge_and_replace(Notices& notices, bool* adopted) {
   }
   remember(document);
   return true;
+}
+
+// Somebody put a file of another environment where ours was.
+bool ResultsFile::move_beside(const std::string& mismatch, Notices& notices,
+                              bool* adopted) {
+  notices.push_back("results are not saved in '" + active_path_ +
+                    "': " + mismatch);
+  if (is_exact_ || active_path_ == path_beside()) {
+    return false;
+  }
+  active_path_ = path_beside();
+  stamp_ = {};
+  on_disk_.clear();
+  notices.back() += "; they are kept in '" + active_path_ + "'";
+  return save(notices, adopted);
 }
 
 // Brings memory and `disk` to the same rows. A row on disk that is not as we
@@ -210,6 +249,7 @@ bool ResultsFile::merge(CsvDocument& disk) {
 
 bool ResultsFile::save_as(const std::string& path, Notices& notices) const {
   ResultsFile other(path, validators_);
+  other.is_exact_ = true;
   // Its rows count as seen, so that memory's beat them.
   FileContents contents;
   if (read_trusted_file(path, contents).is_ok()) {

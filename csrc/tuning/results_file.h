@@ -59,16 +59,24 @@ class ResultsFile {
   bool accept(const CsvDocument& document, Notices& notices);
   bool append(const CsvRow& row);
   bool merge_and_replace(Notices& notices, bool* adopted);
+  bool move_beside(const std::string& mismatch, Notices& notices,
+                   bool* adopted);
   bool merge(CsvDocument& disk);
   void forget_deleted(const CsvDocument& disk);
   void remember(const CsvDocument& disk);
 
+  /// The file behind a name: where it was when this object was made.
+  std::string place_of(const std::string& name) const { return origin_ + name; }
+
+  std::string origin_;  // the folder of relative names, with a slash; or empty
   std::string path_;
   std::string active_path_;
   Validators validators_;
   std::map<KeyText, CsvRow> rows_;
   std::map<KeyText, std::string> on_disk_;  // rows as we last saw them there
   FileStamp stamp_;
+  bool is_exact_ = false;      // this file and none beside it
+  bool lock_is_kept_ = false;  // somebody did not give it back in time
   // Whether a row may be appended: not behind half a line, and not behind a
   // comment, which would become the row's.
   bool ends_in_row_ = false;

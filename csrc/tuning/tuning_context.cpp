@@ -178,8 +178,9 @@ void TuningContext::check_rows(Device device, const std::string& path,
 
 void TuningContext::set_filename(const std::string& name,
                                  bool insert_device_ordinal) {
-  if (name.empty()) {
-    throw std::invalid_argument("set_filename: the name is empty");
+  if (name.empty() || name.find('\0') != std::string::npos) {
+    throw std::invalid_argument(
+        "set_filename: the name is empty or holds a NUL character");
   }
   bool taken = false;
   std::string kept;

@@ -39,7 +39,9 @@ void UntunedFile::record(const std::string& path, const KeyText& key,
   if (unended_.erase(path) > 0) {
     line.insert(0, 1, '\n');
   }
-  const FileLock lock(path);
+  const FileLock lock(path, lock_is_kept_ ? FileLock::kNoPatience
+                                          : FileLock::kPatience);
+  lock_is_kept_ = !lock.status().is_ok();
   FileStamp stamp = stamp_of(path);
   const Status written = !lock.status().is_ok() ? lock.status()
                          : stamp.exists()

@@ -21,6 +21,7 @@ class UntunedFile {
   void learn(const std::string& path);
 
   std::set<std::string> recorded_;  // path and line
+  bool lock_is_kept_ = false;       // somebody did not give it back in time
   std::set<std::string> learned_;   // paths whose lines are known
   std::set<std::string> unended_;   // paths whose last line had no end
 };

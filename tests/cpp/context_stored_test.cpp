@@ -200,7 +200,8 @@ TEST_F(ContextStoredTest, CheckingAFileSaysAllThatWouldBeIgnored) {
   write_text(file, kValidators + row(1, "Gemm_Fast") + row(2, "Default"));
   EXPECT_TRUE(context().check_file({}, file).empty());
   write_text(file, "Validator,DEVICE,another\n" + row(1, "Gemm_Gone") +
-                       "Unknown,n_1,Default\nbroken\n");
+                       "Unknown,n_1,Default\nbroken\n" +
+                       row(2, "Default,fast"));
   EXPECT_EQ(context().check_file({}, file),
             (std::vector<std::string>{
                 file + ": validator DEVICE is 'another' in the file and "
@@ -210,7 +211,8 @@ TEST_F(ContextStoredTest, CheckingAFileSaysAllThatWouldBeIgnored) {
                 file + ":3: 'Unknown,n_1' is not a problem of this device and "
                        "is ignored",
                 file + ":2: solution 'Gemm_Gone' cannot be used: no kernel "
-                       "here has that name or config"}));
+                       "here has that name or config",
+                file + ":5: time 'fast' is no number of milliseconds"}));
   EXPECT_EQ(
       context().check_file({}, path("none.csv")),
       std::vector<std::string>{"'" + path("none.csv") + "' does not exist"});

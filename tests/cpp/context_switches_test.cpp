@@ -197,5 +197,40 @@ TEST_F(ContextSwitchesTest, VerbosityShowsResultsThenCandidates) {
       << log;
 }
 
+TEST_F(ContextSwitchesTest, TracesWhereADecisionCameFrom) {
+  write_csv(row(7, "Default"));
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  context().set_setting("VERBOSE_FILENAME", path("log"));
+  context().set_setting("VERBOSE", "3");
+  const auto traced = [this](std::int64_t n) {
+    std::filesystem::remove(path("log"));
+    choice(gemm(n));
+    const std::string log = read_text(path("log"));
+    const std::string begin = context().key_text(gemm(n)).params + ": ";
+    const std::size_t last = log.rfind(begin);
+    return last == std::string::npos ? "nothing"
+                                     : log.substr(last + begin.size());
+  };
+  EXPECT_EQ(traced(7), "from the file, Default\n");
+  EXPECT_EQ(traced(7), "nothing") << "a hit is silent";
+  EXPECT_EQ(traced(8), "tuned by this process, a plan of ours\n");
+  device_.may_tune = Status::unsupported("capturing");
+  EXPECT_EQ(traced(9), "on miss, Default, for this call only\n");
+  ThreadState::current().overlay = context().forced_overlay("Gemm_Fast");
+  EXPECT_EQ(traced(7), "forced, a plan of ours\n");
+}
+
+TEST_F(ContextSwitchesTest, ShowsThatOtherWorkDisturbedAMeasurement) {
+  context().set_setting("VERBOSE_FILENAME", path("log"));
+  context().set_setting("VERBOSE", "1");
+  choice(gemm(8));
+  EXPECT_EQ(read_text(path("log")).find("disturbed"), std::string::npos);
+  device_.noise = 1;
+  choice(gemm(9));
+  EXPECT_TRUE(read_text(path("log"))
+                  .ends_with(" ms), disturbed by other "
+                             "work\n"));
+}
+
 }  // namespace
 }  // namespace tunedops

@@ -85,6 +85,18 @@ TEST(ResultsCsvHostile, ControlCharactersNeverGetIn) {
   }
 }
 
+// They would raise an error in whoever hands them on as text.
+TEST(ResultsCsvHostile, BytesThatAreNoTextAreNoRow) {
+  const std::string text = "# caf\xe9\nGemm,nn_\xff,Default\n"
+                           "Gemm,nn_1,Default\n";
+  const CsvDocument document = parse_results(text);
+  ASSERT_EQ(document.rows.size(), 1U);
+  EXPECT_EQ(document.rows[0].key.params, "nn_1");
+  EXPECT_EQ(complaints_of(document),
+            Lines{"2: holds bytes that are not UTF-8 and is ignored"});
+  EXPECT_EQ(rewritten(text), text);
+}
+
 TEST(ResultsCsvHostile, LongLinesAndManyComplaintsAreBounded) {
   const std::string longest = "# " + std::string(4094, 'x') + '\n';
   EXPECT_EQ(parse_results(longest).tail_comments.size(), 1U);

@@ -147,6 +147,27 @@ TEST_F(ResultsFileTest, ARowDeletedOnDiskIsGone) {
   EXPECT_EQ(solution(file, "nn_1"), "none");
 }
 
+// A whole file that is gone is an accident, and no wish to lose every row.
+TEST_F(ResultsFileTest, AFileThatIsGoneIsWrittenAgain) {
+  ResultsFile file = open();
+  put(file, "nn_1", "A");
+  std::filesystem::remove(csv());
+  put(file, "nn_2", "B");
+  EXPECT_EQ(text(), "Validator,DEVICE,fake\nGemm,nn_1,A\nGemm,nn_2,B\n");
+  write_text(csv(), "");
+  EXPECT_TRUE(file.save(notices_));
+  EXPECT_EQ(text(), "Validator,DEVICE,fake\nGemm,nn_1,A\nGemm,nn_2,B\n");
+}
+
+TEST_F(ResultsFileTest, ARelativeNameIsMeantFromWhereItWasGiven) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(path("."));
+  ResultsFile file("results.csv", validators_);
+  std::filesystem::current_path(before);
+  put(file, "nn_1", "A");
+  EXPECT_EQ(text(), "Validator,DEVICE,fake\nGemm,nn_1,A\n");
+}
+
 TEST_F(ResultsFileTest, ReadingAgainTakesEditsAndDeletions) {
   write_text(csv(), "Validator,DEVICE,fake\nGemm,nn_1,A\nGemm,nn_2,A\n");
   ResultsFile file = open();

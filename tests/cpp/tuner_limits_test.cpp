@@ -177,6 +177,14 @@ TEST_F(TunerLimitsTest, NoiseDoesNotDecide) {
   EXPECT_LE(missed, 1);
 }
 
+TEST_F(TunerLimitsTest, KnowsWhenOtherWorkDisturbsIt) {
+  add({.name = "Default", .ms = 0.1});
+  device_.noise = 0.05;
+  EXPECT_FALSE(race().disturbed);
+  device_.noise = 2;
+  EXPECT_TRUE(race().disturbed);
+}
+
 // What the tuner measured as the winner is what it ran.
 TEST_F(TunerLimitsTest, TheWinnerIsWhoRan) {
   add({.name = "Default", .ms = 1.0});

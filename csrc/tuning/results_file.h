@@ -66,7 +66,7 @@ class ResultsFile {
   void remember(const CsvDocument& disk);
 
   /// The file behind a name: where it was when this object was made.
-  std::string place_of(const std::string& name) const { return origin_ + name; }
+  std::string place_of(const std::string& name) const;
 
   std::string origin_;  // the folder of relative names, with a slash; or empty
   std::string path_;

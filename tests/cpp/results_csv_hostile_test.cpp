@@ -6,27 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "results_csv_fixture.h"
+
 #include "tuning/results_csv.h"
 
 namespace tunedops {
 namespace {
-
-using Lines = std::vector<std::string>;
-
-std::vector<std::string> complaints_of(const CsvDocument& document) {
-  std::vector<std::string> all;
-  for (const CsvDocument::Complaint& complaint : document.complaints) {
-    all.push_back(std::to_string(complaint.line) + ": " + complaint.text);
-  }
-  return all;
-}
-
-// The text after a rewrite, which must itself be stable.
-std::string rewritten(const std::string& text) {
-  const std::string once = format_results(parse_results(text));
-  EXPECT_EQ(format_results(parse_results(once)), once);
-  return once;
-}
 
 // Two files one behind the other: whose rows are whose is not known, so no
 // environment may take them.

@@ -8,6 +8,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "backends/cuda/captured_counters.h"
 #include "backends/cuda/workspace.h"
 #endif
 
@@ -38,20 +39,25 @@ CurrentDevice::~CurrentDevice() {
 }
 
 Workspace::Workspace(const Plan& plan, const at::Tensor& tensor, Stream stream)
-    : wanted_(plan.workspace_bytes()) {
-  if (wanted_ == 0) {
+    : bytes_(plan.workspace_bytes()), counter_count_(plan.counter_count()) {
+  if (bytes_ == 0 && counter_count_ == 0) {
     return;
   }
+  const auto device = static_cast<int>(tensor.get_device());
   if (c10::cuda::currentStreamCaptureStatusMayInitCtx() !=
       c10::cuda::CaptureStatus::None) {
-    block_ = at::empty({static_cast<std::int64_t>(wanted_)},
+    block_ = at::empty({static_cast<std::int64_t>(bytes_)},
                        tensor.options().dtype(at::kByte));
     data_ = block_.mutable_data_ptr();
+    counters_ = counter_count_ == 0
+                    ? nullptr
+                    : cuda::captured_counters(device, counter_count_);
     return;
   }
-  data_ =
-      cuda::eager_workspace(static_cast<int>(tensor.get_device()),
-                            static_cast<cudaStream_t>(stream.handle), wanted_);
+  const cuda::Scratch scratch = cuda::eager_scratch(
+      device, static_cast<cudaStream_t>(stream.handle), bytes_);
+  data_ = scratch.workspace;
+  counters_ = scratch.counters;
 }
 
 void with_stream(const ProblemHeader& header, Stream stream,
@@ -74,7 +80,7 @@ CurrentDevice::CurrentDevice(const at::Tensor&) {}
 CurrentDevice::~CurrentDevice() = default;
 
 Workspace::Workspace(const Plan& plan, const at::Tensor&, Stream)
-    : wanted_(plan.workspace_bytes()) {}
+    : bytes_(plan.workspace_bytes()), counter_count_(plan.counter_count()) {}
 
 void with_stream(const ProblemHeader&, Stream, c10::function_ref<void()> body) {
   body();

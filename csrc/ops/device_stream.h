@@ -26,19 +26,25 @@ class CurrentDevice {
   int before_ = -1;
 };
 
-/// Memory for a plan's workspace on a stream; holds a block of torch's
+/// Workspace and counters of a plan on a stream; holds a block of torch's
 /// allocator while a graph is being captured, since the graph owns it then.
 class Workspace {
  public:
   Workspace(const Plan& plan, const at::Tensor& tensor, Stream stream);
 
   /// False if there is not enough memory.
-  bool is_there() const { return wanted_ == 0 || data_ != nullptr; }
+  bool is_there() const {
+    return (bytes_ == 0 || data_ != nullptr) &&
+           (counter_count_ == 0 || counters_ != nullptr);
+  }
   void* data() const { return data_; }
+  unsigned* counters() const { return counters_; }
 
  private:
-  std::size_t wanted_;
+  std::size_t bytes_;
+  std::size_t counter_count_;
   void* data_ = nullptr;
+  unsigned* counters_ = nullptr;
   at::Tensor block_;
 };
 

@@ -56,6 +56,7 @@ bool run_raw(const Plan& plan, const Product& product,
   const Stream stream = current_stream(out);
   const Workspace workspace(plan, out, stream);
   arguments.workspace = workspace.data();
+  arguments.counters = workspace.counters();
   const Status status =
       workspace.is_there()
           ? plan.run(arguments, stream)

@@ -15,6 +15,9 @@ namespace tunedops {
 
 inline constexpr std::size_t kMaxOperands = 8;
 
+/// The most counters that a plan may ask for.
+inline constexpr std::size_t kMostCounters = 4096;
+
 /// What one run needs: base addresses in the order of the op's operands, and
 /// the scalars, whose classes (0, 1, other) are part of the problem.
 struct Arguments {
@@ -22,6 +25,7 @@ struct Arguments {
   double alpha = 1.0;
   double beta = 0.0;
   void* workspace = nullptr;
+  unsigned* counters = nullptr;
 };
 
 /// A run on fixed arguments, ready to be repeated by the stopwatch.
@@ -46,6 +50,10 @@ class Plan {
   }
 
   virtual std::size_t workspace_bytes() const { return 0; }
+
+  /// Numbers that are zero when a run begins, that no other run uses meanwhile,
+  /// and that the run leaves zero: how blocks of a GPU tell which is the last.
+  virtual std::size_t counter_count() const { return 0; }
 
   /// Whether the op layer should call it with the caller's own tensors (it is
   /// one of the layer's own kinds of plan) instead of raw pointers.

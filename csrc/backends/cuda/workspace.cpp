@@ -5,18 +5,35 @@
 #include <utility>
 
 #include "backends/cuda/check.h"
+#include "tuning/plan.h"
 
 namespace tunedops::cuda {
 namespace {
 
+constexpr std::size_t kCounterBytes = kMostCounters * sizeof(unsigned);
+
 struct Block {
-  void* memory = nullptr;
+  Scratch scratch;
   std::size_t bytes = 0;
 };
 
+// The counters come first, and are zeroed once: every run leaves them zero.
+Block allocate(cudaStream_t stream, std::size_t bytes) {
+  void* memory = nullptr;
+  if (!to_status(cudaMalloc(&memory, kCounterBytes + bytes), "cudaMalloc")
+           .is_ok()) {
+    return {};
+  }
+  TUNEDOPS_CUDA_CHECK(cudaMemsetAsync(memory, 0, kCounterBytes, stream));
+  return {
+      .scratch = {.workspace = static_cast<std::byte*>(memory) + kCounterBytes,
+                  .counters = static_cast<unsigned*>(memory)},
+      .bytes = bytes};
+}
+
 }  // namespace
 
-void* eager_workspace(int device, cudaStream_t stream, std::size_t bytes) {
+Scratch eager_scratch(int device, cudaStream_t stream, std::size_t bytes) {
   struct Last {
     int device = -1;
     cudaStream_t stream = nullptr;
@@ -25,7 +42,7 @@ void* eager_workspace(int device, cudaStream_t stream, std::size_t bytes) {
   static thread_local Last last;
   if (last.device == device && last.stream == stream &&
       last.block.bytes >= bytes) {
-    return last.block.memory;
+    return last.block.scratch;
   }
   // Never freed: a stream's handle says nothing about when it is destroyed,
   // and work on it may still read the block.
@@ -33,15 +50,15 @@ void* eager_workspace(int device, cudaStream_t stream, std::size_t bytes) {
   static auto& blocks = *new std::map<std::pair<int, cudaStream_t>, Block>;
   const std::lock_guard lock(mutex);
   Block& block = blocks[{device, stream}];
-  if (block.bytes < bytes) {
-    void* memory = nullptr;
-    if (!to_status(cudaMalloc(&memory, bytes), "cudaMalloc").is_ok()) {
-      return nullptr;
+  if (block.scratch.workspace == nullptr || block.bytes < bytes) {
+    const Block larger = allocate(stream, bytes);
+    if (larger.scratch.workspace == nullptr) {
+      return {};
     }
-    block = {memory, bytes};
+    block = larger;
   }
   last = {device, stream, block};
-  return block.memory;
+  return block.scratch;
 }
 
 }  // namespace tunedops::cuda

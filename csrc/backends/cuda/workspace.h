@@ -10,8 +10,13 @@
 
 namespace tunedops::cuda {
 
-/// At least `bytes` on the current device, for work on `stream`; null if there
-/// is not enough memory. Not while the stream is being captured.
-void* eager_workspace(int device, cudaStream_t stream, std::size_t bytes);
+struct Scratch {
+  void* workspace = nullptr;     // null if there is not enough memory
+  unsigned* counters = nullptr;  // kMostCounters; see Plan::counter_count
+};
+
+/// At least `bytes` on the current device, for work on `stream`. Not while the
+/// stream is being captured.
+Scratch eager_scratch(int device, cudaStream_t stream, std::size_t bytes);
 
 }  // namespace tunedops::cuda

@@ -19,6 +19,19 @@ inline constexpr OpId kGemmOp{1};
 enum class Activation : std::uint8_t { kNone, kRelu, kGelu, kGeluTanh };
 enum class ScalarClass : std::uint8_t { kZero, kOne, kAny };
 
+/// What a kernel multiplies with, `value` being what the caller gave.
+inline float scalar_of(ScalarClass kind, double value) {
+  switch (kind) {
+  case ScalarClass::kZero:
+    return 0.0F;
+  case ScalarClass::kOne:
+    return 1.0F;
+  case ScalarClass::kAny:
+    break;
+  }
+  return static_cast<float>(value);
+}
+
 /// How an operand is scaled; only kNone is used so far. The field is there so
 /// that scaled products do not change the size or the text of today's keys.
 enum class ScaleMode : std::uint8_t { kNone };

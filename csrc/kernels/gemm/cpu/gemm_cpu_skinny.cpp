@@ -119,18 +119,6 @@ std::optional<Parameters> from_config(const GemmProblem& problem,
   return std::nullopt;
 }
 
-float scalar(ScalarClass kind, double value) {
-  switch (kind) {
-  case ScalarClass::kZero:
-    return 0.0F;
-  case ScalarClass::kOne:
-    return 1.0F;
-  case ScalarClass::kAny:
-    break;
-  }
-  return static_cast<float>(value);
-}
-
 class SkinnyPlan final : public Plan {
  public:
   SkinnyPlan(const GemmProblem& problem, const Parameters& parameters)
@@ -153,8 +141,8 @@ class SkinnyPlan final : public Plan {
     product.out = arguments.operands[kGemmOut];
     product.bias =
         problem_.has_bias() ? arguments.operands[kGemmBias] : nullptr;
-    product.alpha = scalar(problem_.alpha, arguments.alpha);
-    product.beta = scalar(problem_.beta, arguments.beta);
+    product.alpha = scalar_of(problem_.alpha, arguments.alpha);
+    product.beta = scalar_of(problem_.beta, arguments.beta);
     try {
       const cpu::PackedColumns b = cpu::pack_columns(
           problem_, arguments.operands[kGemmB], loops_.widened_b, threads_);

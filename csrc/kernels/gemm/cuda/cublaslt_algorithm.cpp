@@ -4,6 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "kernels/gemm/cuda/workspace_cap.h"
+
 namespace tunedops::cuda {
 namespace {
 

@@ -3,13 +3,10 @@
 #include <map>
 #include <mutex>
 
-#include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
 
 namespace tunedops::cuda {
 namespace {
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 cudaDataType_t data_type(DType dtype) {
   switch (dtype) {
@@ -85,14 +82,6 @@ cublasLtHandle_t lt_handle(int device) {
     handle = LtHandle(created);
   }
   return handle.get();
-}
-
-std::size_t workspace_cap(const GemmProblem& problem) {
-  if (problem.workspace_mib != 0) {
-    return problem.workspace_mib * kMiB;
-  }
-  return device_facts(problem.header.device_index).major >= 9 ? 32 * kMiB
-                                                              : 4 * kMiB;
 }
 
 Status lt_supports(const GemmProblem& p) {

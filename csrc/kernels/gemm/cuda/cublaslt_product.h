@@ -20,10 +20,6 @@ using LtPreference =
 /// One a device, made when it is first asked for and never destroyed.
 cublasLtHandle_t lt_handle(int device);
 
-/// Bytes of workspace that a product may use: what NVIDIA recommends for the
-/// device, unless the problem says otherwise.
-std::size_t workspace_cap(const GemmProblem& problem);
-
 /// Whether cuBLASLt has such products at all, or why not.
 Status lt_supports(const GemmProblem& problem);
 

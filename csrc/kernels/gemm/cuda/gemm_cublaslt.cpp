@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/gemm/cuda/cublaslt_algorithm.h"
+#include "kernels/gemm/cuda/workspace_cap.h"
 
 namespace tunedops {
 namespace {

@@ -1,0 +1,238 @@
+#include "kernels/gemm/cuda/skinny_config.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <stdexcept>
+
+#include "tuning/plan.h"
+
+namespace tunedops::cuda {
+namespace {
+
+constexpr std::int64_t kSplitGrain = 128;       // ks
+constexpr std::size_t kSharedBytes = 48 << 10;  // that every GPU gives unasked
+constexpr int kMostSplits = 64;
+
+struct Warps {
+  int wide;
+  int k;
+};
+// Warps along k share the sums of their rows, and so make blocks small enough
+// to spread evenly. Only a short k has to do without.
+constexpr Warps kWarps[] = {{1, 4}, {1, 8}, {1, 2}};
+constexpr Warps kWarpsOfShortK[] = {{2, 1}, {4, 1}, {2, 2}, {1, 4}};
+constexpr std::int64_t kShortK = 512;
+
+// Warps of a multiprocessor that keep its memory busy: with fewer, splitting k
+// is worth adding the splits up, which costs little within a cluster and more
+// through memory; with far fewer, not splitting is not worth a try.
+constexpr std::int64_t kBusy = 7;
+constexpr std::int64_t kBusyThroughMemory = 3;
+constexpr std::int64_t kIdle = 3;
+
+std::int64_t divide_up(std::int64_t value, std::int64_t by) {
+  return (value + by - 1) / by;
+}
+
+std::int64_t wide_count(const GemmProblem& p) { return std::max(p.m, p.n); }
+int narrow_count(const GemmProblem& p) {
+  return static_cast<int>(std::min<std::int64_t>(p.m, p.n));
+}
+
+bool is_multiple_of_16(std::int64_t elements, DType dtype) {
+  return elements * static_cast<std::int64_t>(size_of(dtype)) % 16 == 0;
+}
+
+/// Rows that a warp can compute, best guess first.
+std::vector<int> row_choices(const GemmProblem& p) {
+  const SkinnyVariant variant = skinny_variant(p);
+  if (!variant.k_is_contiguous) {
+    return {p.a_dtype == DType::kFloat32 ? 32 : 64};
+  }
+  if (!variant.wide_is_vector || !variant.narrow_is_vector) {
+    return {16};
+  }
+  return {16, 32};
+}
+
+bool can_run(const GemmProblem& p, const SkinnyLimits& limits,
+             const SkinnyParameters& x) {
+  const std::vector<int> rows = row_choices(p);
+  if (std::find(rows.begin(), rows.end(), x.rows) == rows.end() ||
+      x.warps_wide < 1 || x.warps_k < 1 || x.splits < 1 ||
+      x.splits > kMostSplits || (x.cluster != 1 && x.cluster != x.splits) ||
+      x.cluster > limits.most_cluster ||
+      32 * x.warps_wide * x.warps_k > kMostSkinnyThreads ||
+      skinny_shared_bytes(x.warps_k, x.rows * x.warps_wide, narrow_count(p)) >
+          kSharedBytes) {
+    return false;
+  }
+  const std::int64_t tiles = skinny_tiles(p, x);
+  if (tiles > std::numeric_limits<std::int32_t>::max() / p.batch) {
+    return false;
+  }
+  const bool counts = x.splits != x.cluster;
+  return x.splits == 1 ||
+         ((!counts ||
+           tiles * p.batch <= static_cast<std::int64_t>(kMostCounters)) &&
+          (x.splits - 1) * skinny_k_of_split(p, x.splits) < p.k);
+}
+
+// As it is, and with the least splits that keep the GPU busy.
+std::vector<SkinnyParameters> split_choices(const GemmProblem& p,
+                                            const SkinnyLimits& limits,
+                                            const SkinnyParameters& unsplit) {
+  const std::int64_t warps =
+      skinny_tiles(p, unsplit) * p.batch * unsplit.warps_wide * unsplit.warps_k;
+  const std::int64_t multiprocessors = limits.multiprocessors;
+  std::vector<SkinnyParameters> choices;
+  if (warps >= kIdle * multiprocessors) {
+    choices.push_back(unsplit);
+  }
+  if (warps >= kBusy * multiprocessors) {
+    return choices;
+  }
+  SkinnyParameters split = unsplit;
+  for (const int splits : {2, 3, 4, 6, 8, 16, 32, 64}) {
+    split.splits = splits;
+    split.cluster = splits <= limits.most_cluster ? splits : 1;
+    const std::int64_t wanted = split.cluster > 1 ? kBusy : kBusyThroughMemory;
+    if (warps * splits >= wanted * multiprocessors) {
+      break;
+    }
+  }
+  choices.push_back(split);
+  return choices;
+}
+
+}  // namespace
+
+SkinnyVariant skinny_variant(const GemmProblem& p) {
+  SkinnyVariant v;
+  v.wide_is_a = p.m >= p.n;
+  const bool a_has_k_contiguous = p.transpose_a;
+  const bool b_has_k_contiguous = !p.transpose_b;
+  const auto is_vector = [&](std::uint8_t align, std::int64_t ld,
+                             std::int64_t stride) {
+    return align >= 16 && is_multiple_of_16(ld, p.a_dtype) &&
+           (p.batch == 1 || is_multiple_of_16(stride, p.a_dtype));
+  };
+  const bool a_is_vector = is_vector(p.align_a, p.lda, p.stride_a);
+  const bool b_is_vector = is_vector(p.align_b, p.ldb, p.stride_b);
+  v.k_is_contiguous = v.wide_is_a ? a_has_k_contiguous : b_has_k_contiguous;
+  v.wide_is_vector = v.wide_is_a ? a_is_vector : b_is_vector;
+  v.narrow_is_vector = v.wide_is_a ? b_is_vector && b_has_k_contiguous
+                                   : a_is_vector && a_has_k_contiguous;
+  if (!v.k_is_contiguous) {
+    v.wide_is_vector =
+        v.wide_is_vector && is_multiple_of_16(wide_count(p), p.a_dtype);
+  }
+  return v;
+}
+
+Config to_config(const SkinnyParameters& x) {
+  return Config()
+      .with("rows", x.rows)
+      .with("warps", {x.warps_wide, x.warps_k})
+      .with("splitk", x.splits)
+      .with("cluster", x.cluster);
+}
+
+Status skinny_supports(const GemmProblem& p) {
+  if (p.a_dtype != DType::kBFloat16 && p.a_dtype != DType::kFloat16 &&
+      p.a_dtype != DType::kFloat32) {
+    return Status::unsupported("the type is not BFloat16, Half or float");
+  }
+  if (p.b_dtype != p.a_dtype ||
+      (p.out_dtype != p.a_dtype && p.out_dtype != DType::kFloat32)) {
+    return Status::unsupported(
+        "a and b are not of one type, or out is neither of it nor float");
+  }
+  if (p.has_bias() && p.bias_dtype != p.a_dtype &&
+      p.bias_dtype != DType::kFloat32) {
+    return Status::unsupported("the bias is neither of a's type nor float");
+  }
+  if (p.conjugate_a || p.conjugate_b) {
+    return Status::unsupported("conjugated operands are not supported");
+  }
+  if (p.m < 1 || p.n < 1 || p.k < 1 || p.batch < 1) {
+    return Status::unsupported("the product is empty");
+  }
+  if (narrow_count(p) > kMostNarrow) {
+    return Status::unsupported("neither m nor n is in 1 to 32");
+  }
+  const SkinnyParameters smallest{.rows = row_choices(p).front(),
+                                  .warps_wide = 1,
+                                  .warps_k = 1,
+                                  .splits = 1};
+  return can_run(p, {}, smallest)
+             ? Status::ok()
+             : Status::unsupported("the batch is too large");
+}
+
+std::vector<SkinnyParameters> skinny_parameters(const GemmProblem& p,
+                                                const SkinnyLimits& limits) {
+  const std::span<const Warps> all_warps =
+      p.k <= kShortK ? std::span<const Warps>(kWarpsOfShortK)
+                     : std::span<const Warps>(kWarps);
+  std::vector<SkinnyParameters> all;
+  for (const int rows : row_choices(p)) {
+    for (const Warps warps : all_warps) {
+      const SkinnyParameters unsplit{
+          .rows = rows, .warps_wide = warps.wide, .warps_k = warps.k};
+      for (const SkinnyParameters& x : split_choices(p, limits, unsplit)) {
+        if (can_run(p, limits, x)) {
+          all.push_back(x);
+        }
+      }
+    }
+  }
+  if (all.empty()) {
+    all.push_back({.rows = row_choices(p).front(), .warps_k = 1});
+  }
+  return all;
+}
+
+std::optional<SkinnyParameters> skinny_from_config(const GemmProblem& p,
+                                                   const SkinnyLimits& limits,
+                                                   const Config& config) {
+  const auto number = [](const std::vector<std::int64_t>& values,
+                         std::size_t i) {
+    return static_cast<int>(
+        i < values.size() ? std::clamp<std::int64_t>(values[i], 0, 1 << 20)
+                          : 0);
+  };
+  try {
+    const SkinnyParameters x{.rows = number(config.values("rows"), 0),
+                             .warps_wide = number(config.values("warps"), 0),
+                             .warps_k = number(config.values("warps"), 1),
+                             .splits = number(config.values("splitk"), 0),
+                             .cluster = number(config.values("cluster"), 0)};
+    if (to_config(x) == config && can_run(p, limits, x)) {
+      return x;
+    }
+  } catch (const std::out_of_range&) {  // a parameter is missing
+  }
+  return std::nullopt;
+}
+
+std::int64_t skinny_tiles(const GemmProblem& p, const SkinnyParameters& x) {
+  return divide_up(wide_count(p), std::int64_t{x.rows} * x.warps_wide);
+}
+
+std::int64_t skinny_k_of_split(const GemmProblem& p, int splits) {
+  return divide_up(divide_up(p.k, splits), kSplitGrain) * kSplitGrain;
+}
+
+std::size_t skinny_workspace_bytes(const GemmProblem& p,
+                                   const SkinnyParameters& x) {
+  if (x.splits == x.cluster) {
+    return 0;
+  }
+  return sizeof(float) *
+         static_cast<std::size_t>(p.batch * skinny_tiles(p, x) * x.splits *
+                                  x.rows * x.warps_wide * narrow_count(p));
+}
+
+}  // namespace tunedops::cuda

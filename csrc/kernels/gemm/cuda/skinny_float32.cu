@@ -1,0 +1,10 @@
+#include "kernels/gemm/cuda/skinny_kernel.cuh"
+
+namespace tunedops::cuda {
+
+cudaError_t run_skinny_float32(const SkinnyProduct& product,
+                               const SkinnyLaunch& launch) {
+  return run_skinny<float>(product, launch);
+}
+
+}  // namespace tunedops::cuda

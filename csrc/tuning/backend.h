@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tuning/device.h"
+#include "tuning/operand_memory.h"
 #include "tuning/stopwatch.h"
 #include "tuning/validators.h"
 
@@ -59,10 +60,11 @@ class Backend {
 
   /// Aligned to 256 bytes; null if there is not enough.
   virtual DeviceMemory allocate(Device device, std::size_t bytes) const = 0;
-  virtual Status copy_from_host(void* target, const void* source,
-                                std::size_t bytes, Stream stream) const = 0;
-  virtual Status copy_to_host(void* target, const void* source,
-                              std::size_t bytes, Stream stream) const = 0;
+
+  /// Fills and inspects what allocate() gave, on `stream`; null if there is
+  /// not enough memory for its own needs.
+  virtual std::unique_ptr<OperandMemory>
+  make_operand_memory(Device device, Stream stream) const = 0;
 
   virtual std::unique_ptr<Stopwatch> make_stopwatch(Device device,
                                                     Stream stream) const = 0;

@@ -15,7 +15,7 @@ struct Entry {
   double epsilon;
 };
 
-constexpr std::array<Entry, 7> kEntries{{
+constexpr std::array<Entry, kDTypeCount> kEntries{{
     {DType::kNone, "None", 0, 0.0},
     {DType::kFloat32, "float", 4, 0x1p-23},
     {DType::kFloat64, "double", 8, 0x1p-52},

@@ -23,8 +23,14 @@ enum class DType : std::uint8_t {
   kComplex128,
 };
 
+inline constexpr std::size_t kDTypeCount = 7;  // kNone among them
+
 /// Bytes of one element; 0 for `kNone`.
 TUNEDOPS_PUBLIC std::size_t size_of(DType dtype);
+
+constexpr bool is_complex(DType dtype) {
+  return dtype == DType::kComplex64 || dtype == DType::kComplex128;
+}
 
 /// `float`, `double`, `BFloat16`, `Half`, `c10::complex<float>`, …
 TUNEDOPS_PUBLIC std::string_view to_text(DType dtype);

@@ -3,47 +3,49 @@
 // Is a finalist's answer right? Sampled elements are compared with a reference
 // in double precision, and the whole output with what Default wrote from the
 // same data. A finalist may err as the op's tolerance allows or, where Default
-// itself errs more, one and a half times as much as Default does.
+// itself errs more, one and a half times as much as Default does; but a Default
+// that has nothing to do with the reference is no measure.
 
-#include <cstddef>
-#include <span>
-#include <string>
+#include <complex>
+#include <cstdint>
 #include <vector>
 
 #include "tuning/op_definition.h"
 #include "tuning/settings.h"
 #include "tuning/status.h"
+#include "tuning/tuning_buffers.h"
 
 namespace tunedops {
 
+/// Judges what is in the output of copy 0 of the buffers.
 class NumericCheck {
  public:
-  /// `operands` as filled, in host memory; kept only during construction.
   NumericCheck(const OpDefinition& op, const ProblemKey& problem,
-               std::span<const void* const> operands, const Operand& output,
-               const NumericalCheck& setting);
+               TuningBuffers& buffers, const NumericalCheck& setting);
 
-  /// Tells what Default wrote, before any finalist is checked.
-  void set_baseline(std::vector<std::byte> output);
+  /// Takes the output as what Default wrote, before any finalist is checked.
+  Status set_baseline();
 
   /// Unsupported, with a position and both values, if the output is wrong.
-  Status check(const std::vector<std::byte>& output) const;
+  Status check();
 
  private:
-  struct Sample {
-    std::size_t index;  // of the element in the output
-    Position position;
-    std::complex<double> reference;
-  };
-
+  void compute_references();
+  Status gather_samples(std::vector<std::complex<double>>& values);
+  Status compare_with_baseline();
   double excess(std::complex<double> value,
                 std::complex<double> expected) const;
-  Status compare_with_baseline(const std::vector<std::byte>& output) const;
+  std::string describe(std::int64_t index, std::complex<double> got,
+                       const char* what, std::complex<double> expected) const;
 
-  Operand output_;
+  const OpDefinition& op_;
+  ProblemKey problem_;
+  TuningBuffers& buffers_;
   Tolerance tolerance_;
-  std::vector<Sample> samples_;
-  std::vector<std::byte> baseline_;
+  // Of the sampled elements; computed when the first output is judged.
+  std::vector<std::int64_t> indices_;
+  std::vector<std::complex<double>> references_;
+  bool has_baseline_ = false;
   double allowed_ = 1.0;  // multiples of the tolerance
 };
 

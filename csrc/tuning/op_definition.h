@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tuning/dtype.h"
+#include "tuning/elements.h"
 #include "tuning/problem_key.h"
 
 namespace tunedops {
@@ -87,10 +88,10 @@ class OpDefinition {
   /// In the order of Arguments::operands; exactly one is an output.
   virtual std::vector<Operand> operands(const ProblemKey& problem) const = 0;
 
-  /// One element of the output in double precision, from operands in host
-  /// memory (`before` holds the output as it was before the run).
+  /// One element of the output in double precision, from the operands as they
+  /// are before the run, the output among them.
   virtual std::complex<double> reference(const ProblemKey& problem,
-                                         std::span<const void* const> before,
+                                         std::span<const Elements> before,
                                          double alpha, double beta,
                                          Position position) const = 0;
 

@@ -56,8 +56,7 @@ Status Race::race(TuneOutcome& outcome) {
     return buffers_.status();
   }
   if (limits_.numerical_check.enabled && racers_.size() > 1) {
-    check_.emplace(op_, problem_, buffers_.host_operands(), buffers_.output(),
-                   limits_.numerical_check);
+    check_.emplace(op_, problem_, buffers_, limits_.numerical_check);
   }
   if (Status entered = enter(baseline()); !entered.is_ok()) {
     return entered;
@@ -145,21 +144,22 @@ Status Race::check_output(Racer& racer) {
 }
 
 Status Race::compare_output(Racer& racer) {
-  std::vector<std::byte> output;
   if (!has_baseline_output_) {
-    if (Status status = run_checked(baseline(), output); !status.is_ok()) {
+    if (Status status = run_checked(baseline()); !status.is_ok()) {
       return status;
     }
-    check_->set_baseline(output);
+    if (Status status = check_->set_baseline(); !status.is_ok()) {
+      return status;
+    }
     has_baseline_output_ = true;
   }
-  if (Status status = run_checked(racer, output); !status.is_ok()) {
+  if (Status status = run_checked(racer); !status.is_ok()) {
     return status;
   }
-  return check_->check(output);
+  return check_->check();
 }
 
-Status Race::run_checked(Racer& racer, std::vector<std::byte>& output) {
+Status Race::run_checked(Racer& racer) {
   if (Status status = buffers_.reset_output(); !status.is_ok()) {
     return status;
   }
@@ -168,7 +168,7 @@ Status Race::run_checked(Racer& racer, std::vector<std::byte>& output) {
       !status.is_ok()) {
     return status;
   }
-  return buffers_.fetch_output(output);
+  return buffers_.check_untouched();
 }
 
 }  // namespace tunedops

@@ -56,7 +56,7 @@ class Race {
   Status measure(Racer& racer, int calls, double& milliseconds);
   Status check_output(Racer& racer);
   Status compare_output(Racer& racer);
-  Status run_checked(Racer& racer, std::vector<std::byte>& output);
+  Status run_checked(Racer& racer);
 
   // Screening.
   Status screen();

@@ -6,11 +6,17 @@
 // zones and with the alignment that the key promises, so that a kernel that
 // reads or writes where it must not is found out.
 
+#include <complex>
 #include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "tuning/backend.h"
+#include "tuning/elements.h"
 #include "tuning/op_definition.h"
+#include "tuning/operand_memory.h"
 #include "tuning/plan.h"
 
 namespace tunedops {
@@ -28,45 +34,66 @@ class TuningBuffers {
   std::size_t copies() const { return copies_; }
   Arguments arguments(std::size_t copy) const;
 
-  /// The operands of every copy as they were filled, in host memory, in the
-  /// order of Arguments::operands (null where absent).
-  std::vector<const void*> host_operands() const;
+  const Operand& output() const { return slots_[output_slot_].operand; }
 
-  /// Puts the output of copy 0 back to how it was filled.
+  /// What the operands of every copy were filled with, in the order of
+  /// Arguments::operands.
+  std::vector<Elements> elements() const;
+
+  // The output of copy 0.
+
+  /// Puts it back to how it was filled.
   Status reset_output();
 
-  /// Fetches the output of copy 0. Unsupported with a reason if anything
-  /// around or between its elements was written.
-  Status fetch_output(std::vector<std::byte>& output);
+  /// Unsupported if anything around or between its elements was written.
+  Status check_untouched();
 
-  const Operand& output() const { return slots_[output_slot_].operand; }
+  Status gather_output(std::span<const std::int64_t> indices,
+                       std::span<std::complex<double>> values);
+
+  /// Keeps a copy of it, to compare later outputs with.
+  Status keep_output();
+
+  struct Difference {
+    std::int64_t index = 0;
+    std::complex<double> value;
+    std::complex<double> kept;
+  };
+
+  /// The first element that differs from the kept one by more than the
+  /// tolerance.
+  Status compare_with_kept(Tolerance tolerance,
+                           std::optional<Difference>& difference);
 
  private:
   struct Slot {
     Operand operand;
-    std::size_t begin = 0;         // of the leading guard zone, in a copy
-    std::size_t base = 0;          // of the first element
-    std::size_t end = 0;           // behind the trailing guard zone
-    std::vector<std::byte> image;  // bytes [begin, end) as filled
+    std::size_t begin = 0;   // of the leading guard zone, in a copy
+    std::size_t base = 0;    // of the first element
+    std::size_t end = 0;     // behind the trailing guard zone
+    std::uint64_t seed = 0;  // of its numbers
   };
 
   void lay_out(std::vector<Operand> operands);
-  static void fill(Slot& slot, bool random, unsigned seed);
+  Status allocate(const Backend& backend, Device device, Stream stream,
+                  std::size_t workspace_bytes);
+  Status fill();
+  Status write_normals(const Slot& slot);
   std::byte* address(std::size_t copy) const;
-  Status check_untouched(const Slot& slot,
-                         const std::vector<std::byte>& now) const;
+  std::byte* output_address() const;
+  std::byte* kept_address() const;
 
-  const Backend& backend_;
-  Stream stream_;
   Status status_ = Status::ok();
   std::vector<Slot> slots_;
   std::size_t output_slot_ = 0;
   std::size_t copy_bytes_ = 0;
+  std::size_t kept_bytes_ = 0;  // of the kept output, behind all copies
   std::size_t copies_ = 1;
   double alpha_ = 1;
   double beta_ = 0;
   DeviceMemory memory_;
   DeviceMemory workspace_;
+  std::unique_ptr<OperandMemory> operand_memory_;
 };
 
 }  // namespace tunedops

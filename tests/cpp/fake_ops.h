@@ -55,11 +55,9 @@ class ScaleDefinition final : public OpDefinition {
   }
 
   std::complex<double> reference(const ProblemKey&,
-                                 std::span<const void* const> before,
-                                 double alpha, double,
-                                 Position position) const override {
-    return alpha * load_element(DType::kFloat32, before[0],
-                                static_cast<std::size_t>(position.inner));
+                                 std::span<const Elements> before, double alpha,
+                                 double, Position position) const override {
+    return alpha * before[0].at(position.inner);
   }
 
   // Scaling by a power of two is exact.

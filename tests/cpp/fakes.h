@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -22,6 +21,7 @@
 #include <gtest/gtest.h>
 
 #include "tuning/backend.h"
+#include "tuning/host_memory.h"
 
 namespace tunedops {
 
@@ -121,16 +121,9 @@ class FakeBackend final : public Backend {
             }};
   }
 
-  Status copy_from_host(void* target, const void* source, std::size_t bytes,
-                        Stream) const override {
-    std::memcpy(target, source, bytes);
-    return Status::ok();
-  }
-
-  Status copy_to_host(void* target, const void* source, std::size_t bytes,
-                      Stream) const override {
-    std::memcpy(target, source, bytes);
-    return Status::ok();
+  std::unique_ptr<OperandMemory> make_operand_memory(Device,
+                                                     Stream) const override {
+    return std::make_unique<HostMemory>();
   }
 
   std::unique_ptr<Stopwatch> make_stopwatch(Device, Stream) const override {

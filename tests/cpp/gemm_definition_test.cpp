@@ -18,6 +18,10 @@ namespace {
 
 const GemmDefinition gemm;
 
+Elements in_memory(const float* data) {
+  return Elements::in_memory(DType::kFloat32, data);
+}
+
 TEST(GemmDefinition, OperandsFollowTheLayout) {
   GemmProblem p = gemm_problem(3, 5, 7);
   p.transpose_a = true;
@@ -83,7 +87,10 @@ TEST(GemmDefinition, OtherScalarsAreTunedWithOtherValues) {
 TEST(GemmDefinition, ReferenceOfComplexNumbersConjugates) {
   const std::complex<double> a[] = {{1, 2}};
   const std::complex<double> b[] = {{3, -1}};
-  const void* const operands[] = {a, b, nullptr, nullptr};
+  const Elements operands[] = {Elements::in_memory(DType::kComplex128, a),
+                               Elements::in_memory(DType::kComplex128, b),
+                               {},
+                               {}};
   GemmProblem p = gemm_problem(1, 1, 1);
   p.a_dtype = p.b_dtype = p.out_dtype = DType::kComplex128;
   EXPECT_EQ(gemm.reference(to_key(p), operands, 2, 0, {}), 2.0 * a[0] * b[0]);
@@ -100,7 +107,8 @@ TEST(GemmDefinition, ReferenceAppliesBiasBeforeTheActivation) {
   const float b[] = {3};
   const float out[] = {10};
   const float bias[] = {-7};
-  const void* const operands[] = {a, b, out, bias};
+  const Elements operands[] = {in_memory(a), in_memory(b), in_memory(out),
+                               in_memory(bias)};
   GemmProblem p = gemm_problem(1, 1, 1);
   const auto value = [&](Activation activation) {
     p.activation = activation;
@@ -119,7 +127,7 @@ TEST(GemmDefinition, ReferenceAppliesBiasBeforeTheActivation) {
 TEST(GemmDefinition, TheProductWithoutTermsIsWhatIsAdded) {
   const float out[] = {10};
   const float bias[] = {1};
-  const void* const operands[] = {nullptr, nullptr, out, bias};
+  const Elements operands[] = {{}, {}, in_memory(out), in_memory(bias)};
   GemmProblem p = gemm_problem(1, 1, 0);
   p.beta = ScalarClass::kOne;
   p.bias_dtype = DType::kFloat32;
@@ -148,12 +156,10 @@ TEST(GemmDefinition, ReferenceAgreesWithAPlainLoop) {
     }
     const ProblemKey key = to_key(p);
     TuningBuffers buffers(backend, gemm, key, {}, 0, 1 << 20, 0);
-    NumericCheck check(gemm, key, buffers.host_operands(), buffers.output(),
-                       {});
+    NumericCheck check(gemm, key, buffers, {});
     compute_gemm(key, buffers.arguments(0));
-    std::vector<std::byte> output;
-    ASSERT_TRUE(buffers.fetch_output(output).is_ok()) << bits;
-    const Status checked = check.check(output);
+    ASSERT_TRUE(buffers.check_untouched().is_ok()) << bits;
+    const Status checked = check.check();
     EXPECT_TRUE(checked.is_ok()) << bits << ": " << checked.reason();
   }
 }

@@ -4,6 +4,7 @@
 #include "tuning/tuning_buffers.h"
 
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "fake_kernel.h"
@@ -43,9 +44,11 @@ class TuningBuffersTest : public testing::Test {
     }
   }
 
-  static std::string fetched(TuningBuffers& buffers) {
-    std::vector<std::byte> output;
-    return buffers.fetch_output(output).reason();
+  static std::complex<double> gathered(TuningBuffers& buffers,
+                                       std::int64_t index) {
+    std::complex<double> value;
+    EXPECT_TRUE(buffers.gather_output({&index, 1}, {&value, 1}).is_ok());
+    return value;
   }
 
   FakeDevice device_;
@@ -108,31 +111,90 @@ TEST_F(TuningBuffersTest, AnOutputThatIsReadHasNumbers) {
 TEST_F(TuningBuffersTest, AbsentOperandsAreNull) {
   const TuningBuffers buffers = make(gemm_problem(2, 2, 2));
   EXPECT_EQ(buffers.arguments(0).operands[kGemmBias], nullptr);
-  EXPECT_EQ(buffers.host_operands()[kGemmBias], nullptr);
+  EXPECT_EQ(buffers.elements()[kGemmBias].dtype(), DType::kNone);
   EXPECT_NE(buffers.arguments(0).operands[kGemmA], nullptr);
   EXPECT_EQ(buffers.output().name, "out");
 }
 
-TEST_F(TuningBuffersTest, HostOperandsAreWhatTheDeviceHas) {
-  const TuningBuffers buffers = make(gemm_problem(9, 8, 7), 10000);
+TEST_F(TuningBuffersTest, ElementsAreWhatEveryCopyHas) {
+  GemmProblem p = gemm_problem(9, 8, 7);
+  p.ldb = 10;
+  p.beta = ScalarClass::kOne;
+  p.bias_dtype = DType::kBFloat16;
+  const TuningBuffers buffers = make(p, 10000);
+  const std::vector<Operand> operands =
+      gemm_op().definition.operands(to_key(p));
+  ASSERT_GT(buffers.copies(), 2U);
   for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
-    EXPECT_EQ(std::memcmp(buffers.host_operands()[kGemmB],
-                          buffers.arguments(copy).operands[kGemmB],
-                          7 * 8 * sizeof(float)),
-              0);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const void* const data = buffers.arguments(copy).operands[i];
+      const Operand& operand = operands[i];
+      for (std::int64_t at = 0; at < operand.extent(); ++at) {
+        const auto value =
+            load_element(operand.dtype, data, static_cast<std::size_t>(at));
+        if (at % operand.outer_stride < operand.inner) {
+          ASSERT_EQ(value, buffers.elements()[i].at(at)) << operand.name;
+        } else {
+          ASSERT_TRUE(std::isnan(value.real())) << operand.name;
+        }
+      }
+    }
   }
 }
 
-TEST_F(TuningBuffersTest, FetchesWhatWasWritten) {
+// Who reads what is not its own reads NaN, in every copy.
+TEST_F(TuningBuffersTest, EverythingAroundOperandsIsNan) {
+  const TuningBuffers buffers = make(with_gaps(), 10000);
+  for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
+    const auto* a =
+        static_cast<const float*>(buffers.arguments(copy).operands[kGemmA]);
+    const auto* b =
+        static_cast<const float*>(buffers.arguments(copy).operands[kGemmB]);
+    for (int i = 1; i <= 64; ++i) {
+      ASSERT_TRUE(std::isnan(a[-i]));
+      ASSERT_TRUE(std::isnan(a[3 * 4 - 1 + i]));
+      ASSERT_TRUE(std::isnan(b[-i]));
+      ASSERT_TRUE(std::isnan(b[4 * 2 - 1 + i]));
+    }
+  }
+}
+
+TEST_F(TuningBuffersTest, GathersWhatWasWritten) {
   const GemmProblem p = with_gaps();
   TuningBuffers buffers = make(p);
   write_all(buffers, p);
-  std::vector<std::byte> output;
-  ASSERT_TRUE(buffers.fetch_output(output).is_ok());
-  ASSERT_EQ(output.size(), (5 + 3) * sizeof(float));
-  EXPECT_EQ(load_element(DType::kFloat32, output.data(), 7).real(), 1.0);
-  EXPECT_TRUE(
-      std::isnan(load_element(DType::kFloat32, output.data(), 3).real()));
+  EXPECT_TRUE(buffers.check_untouched().is_ok());
+  EXPECT_EQ(gathered(buffers, 7).real(), 1.0);
+  EXPECT_TRUE(std::isnan(gathered(buffers, 3).real()));
+}
+
+TEST_F(TuningBuffersTest, ComparesWithWhatWasKept) {
+  GemmProblem p = with_gaps();
+  p.align_out = 4;
+  TuningBuffers buffers = make(p, 1 << 20);
+  write_all(buffers, p);
+  ASSERT_TRUE(buffers.keep_output().is_ok());
+  std::optional<TuningBuffers::Difference> difference;
+  ASSERT_TRUE(buffers.compare_with_kept({}, difference).is_ok());
+  EXPECT_FALSE(difference);
+  out(buffers)[6] += 0.5F;
+  ASSERT_TRUE(buffers.compare_with_kept({.absolute = 0.6}, difference).is_ok());
+  EXPECT_FALSE(difference);
+  ASSERT_TRUE(buffers.compare_with_kept({.absolute = 0.4}, difference).is_ok());
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->index, 6);
+  EXPECT_EQ(difference->value, 1.5);
+  EXPECT_EQ(difference->kept, 1.0);
+}
+
+TEST_F(TuningBuffersTest, WhatIsKeptCountsAsMemory) {
+  constexpr std::size_t kOutput = 64 * 64 * sizeof(float);
+  constexpr std::size_t kCopy = 3 * (kOutput + 512);
+  const GemmProblem p = gemm_problem(64, 64, 64);
+  EXPECT_FALSE(make(p, 0, kCopy + kOutput - 1).status().is_ok());
+  EXPECT_EQ(make(p, 1 << 20, 2 * kCopy + kOutput - 1).copies(), 1U);
+  EXPECT_EQ(make(p, 1 << 20, 2 * kCopy + kOutput).copies(), 2U);
+  EXPECT_EQ(device_.most_allocated.load(), 2 * kCopy + kOutput);
 }
 
 TEST_F(TuningBuffersTest, ResettingPoisonsTheOutputAgain) {
@@ -140,6 +202,20 @@ TEST_F(TuningBuffersTest, ResettingPoisonsTheOutputAgain) {
   out(buffers)[0] = 1;
   ASSERT_TRUE(buffers.reset_output().is_ok());
   EXPECT_TRUE(std::isnan(out(buffers)[0]));
+}
+
+TEST_F(TuningBuffersTest, ResettingFillsAnOutputThatIsReadAgain) {
+  GemmProblem p = with_gaps();
+  p.beta = ScalarClass::kOne;
+  TuningBuffers buffers = make(p);
+  const float before = out(buffers)[6];
+  out(buffers)[6] = 1;
+  out(buffers)[3] = 1;  // a gap
+  EXPECT_FALSE(buffers.check_untouched().is_ok());
+  ASSERT_TRUE(buffers.reset_output().is_ok());
+  EXPECT_EQ(out(buffers)[6], before);
+  EXPECT_TRUE(std::isnan(out(buffers)[3]));
+  EXPECT_TRUE(buffers.check_untouched().is_ok());
 }
 
 TEST_F(TuningBuffersTest, NoticesEveryWriteOutside) {
@@ -155,12 +231,28 @@ TEST_F(TuningBuffersTest, NoticesEveryWriteOutside) {
   for (std::int64_t at = -64; at < extent + 64; ++at) {
     ASSERT_TRUE(buffers.reset_output().is_ok());
     write_all(buffers, p);
-    ASSERT_EQ(fetched(buffers), "");
+    ASSERT_EQ(buffers.check_untouched().reason(), "");
     out(buffers)[at] = 1.0F;
-    EXPECT_EQ(fetched(buffers),
+    EXPECT_EQ(buffers.check_untouched().reason(),
               inside.contains(at) ? "" : "writes outside of its output")
         << at;
   }
+}
+
+// The gaps of one matrix hold elements of the others.
+TEST_F(TuningBuffersTest, InterleavedMatricesAreNoStrayWrites) {
+  GemmProblem p = gemm_problem(3, 4, 2);
+  p.batched = true;
+  p.batch = 2;
+  p.stride_a = 6;
+  p.stride_b = 8;
+  p.ldc = 7;
+  p.stride_c = 3;  // columns of 3 of either matrix, and a gap of 1
+  TuningBuffers buffers = make(p);
+  write_all(buffers, p);
+  EXPECT_TRUE(buffers.check_untouched().is_ok());
+  out(buffers)[6] = 1.0F;
+  EXPECT_FALSE(buffers.check_untouched().is_ok());
 }
 
 TEST_F(TuningBuffersTest, RotatesOverMoreThanTheCache) {
@@ -209,11 +301,8 @@ TEST_F(TuningBuffersTest, ServesAnyOp) {
   TuningBuffers buffers(backend_, scale_op().definition, scale_problem(10), {},
                         0, kPlenty, 0);
   compute_scale(scale_problem(10), buffers.arguments(0));
-  std::vector<std::byte> output;
-  ASSERT_TRUE(buffers.fetch_output(output).is_ok());
-  EXPECT_EQ(
-      load_element(DType::kFloat32, output.data(), 9).real(),
-      2 * load_element(DType::kFloat32, buffers.host_operands()[0], 9).real());
+  ASSERT_TRUE(buffers.check_untouched().is_ok());
+  EXPECT_EQ(gathered(buffers, 9), 2.0 * buffers.elements()[0].at(9));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "backends/cpu/cpu_backend.h"
 
 #include <cstdlib>
-#include <cstring>
 
 #include "backends/cpu/cpu_stopwatch.h"
 #include "backends/cpu/host_facts.h"
 #include "backends/cpu/isa.h"
 #include "kernels/revision.h"
+#include "tuning/host_memory.h"
 
 namespace tunedops::cpu {
 
@@ -37,16 +37,9 @@ DeviceMemory CpuBackend::allocate(Device, std::size_t bytes) const {
   return {std::aligned_alloc(kAlignment, rounded), std::free};
 }
 
-Status CpuBackend::copy_from_host(void* target, const void* source,
-                                  std::size_t bytes, Stream) const {
-  std::memcpy(target, source, bytes);
-  return Status::ok();
-}
-
-Status CpuBackend::copy_to_host(void* target, const void* source,
-                                std::size_t bytes, Stream) const {
-  std::memcpy(target, source, bytes);
-  return Status::ok();
+std::unique_ptr<OperandMemory> CpuBackend::make_operand_memory(Device,
+                                                               Stream) const {
+  return std::make_unique<HostMemory>();
 }
 
 std::unique_ptr<Stopwatch> CpuBackend::make_stopwatch(Device, Stream) const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/cuda/check.h"
+#include "backends/cuda/cuda_operand_memory.h"
 #include "backends/cuda/cuda_stopwatch.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/tuning_scope.h"
@@ -27,14 +28,6 @@ std::string cublas_version() {
     text += (text.empty() ? "" : ".") + std::to_string(value);
   }
   return text;
-}
-
-Status copy(void* target, const void* source, std::size_t bytes,
-            cudaMemcpyKind kind, Stream stream) {
-  TUNEDOPS_CUDA_RETURN(
-      cudaMemcpyAsync(target, source, bytes, kind, native(stream)));
-  TUNEDOPS_CUDA_RETURN(cudaStreamSynchronize(native(stream)));
-  return Status::ok();
 }
 
 }  // namespace
@@ -89,14 +82,12 @@ DeviceMemory CudaBackend::allocate(Device device, std::size_t bytes) const {
   return {memory, [](void* p) { ignore(cudaFree(p)); }};
 }
 
-Status CudaBackend::copy_from_host(void* target, const void* source,
-                                   std::size_t bytes, Stream stream) const {
-  return copy(target, source, bytes, cudaMemcpyHostToDevice, stream);
-}
-
-Status CudaBackend::copy_to_host(void* target, const void* source,
-                                 std::size_t bytes, Stream stream) const {
-  return copy(target, source, bytes, cudaMemcpyDeviceToHost, stream);
+std::unique_ptr<OperandMemory>
+CudaBackend::make_operand_memory(Device device, Stream stream) const {
+  DeviceMemory scratch = allocate(device, CudaOperandMemory::scratch_bytes());
+  return scratch == nullptr ? nullptr
+                            : std::make_unique<CudaOperandMemory>(
+                                  native(stream), std::move(scratch));
 }
 
 std::unique_ptr<Stopwatch> CudaBackend::make_stopwatch(Device,

@@ -17,10 +17,8 @@ class CudaBackend final : public Backend {
   std::size_t cache_bytes(Device device) const override;
   std::size_t tuning_memory_bytes(Device device) const override;
   DeviceMemory allocate(Device device, std::size_t bytes) const override;
-  Status copy_from_host(void* target, const void* source, std::size_t bytes,
-                        Stream stream) const override;
-  Status copy_to_host(void* target, const void* source, std::size_t bytes,
-                      Stream stream) const override;
+  std::unique_ptr<OperandMemory>
+  make_operand_memory(Device device, Stream stream) const override;
   std::unique_ptr<Stopwatch> make_stopwatch(Device device,
                                             Stream stream) const override;
   Status may_tune(Device device, Stream stream) const override;

@@ -19,9 +19,8 @@ class GemmDefinition final : public OpDefinition {
 
   std::vector<Operand> operands(const ProblemKey& problem) const override;
   std::complex<double> reference(const ProblemKey& problem,
-                                 std::span<const void* const> before,
-                                 double alpha, double beta,
-                                 Position position) const override;
+                                 std::span<const Elements> before, double alpha,
+                                 double beta, Position position) const override;
   Tolerance tolerance(const ProblemKey& problem) const override;
   std::int64_t reference_cost(const ProblemKey& problem) const override;
   double alpha_for_tuning(const ProblemKey& problem) const override;

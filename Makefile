@@ -6,6 +6,7 @@
 #   TUNEDOPS_PIP=1            allow pip to install into that Python what it lacks
 #   BASE_PYTHON=python3.12    the Python that the .venv is made from
 #   ARGS="-k csv"             more arguments for pytest, ctest or compare.py
+#   RECORD=gpu                keep gpu-check's record, under this name
 #   USE_CUDA, TORCH_CUDA_ARCH_LIST, MAX_JOBS: see setup.py
 
 SHELL := /bin/bash
@@ -15,6 +16,8 @@ SHELL := /bin/bash
 
 BASE_PYTHON ?= python3
 PYTHON ?= $(TUNEDOPS_PYTHON)
+# A machine with a GPU is taken as it is: there is no .venv for it.
+GPU_PYTHON := $(or $(strip $(PYTHON)),$(BASE_PYTHON))
 ifeq ($(strip $(PYTHON)),)
 override PYTHON := $(CURDIR)/.venv/bin/python
 OWN_PYTHON := $(PYTHON)
@@ -28,6 +31,8 @@ endif
 
 WORKLOADS := tuning/workloads/quickstart.csv
 RESULTS := tunedops_results_cpu.csv
+GPU_WORKLOADS := tuning/workloads/gpu.csv
+RECORD ?=
 CMAKE_BUILD := build/cmake
 ifneq ($(shell command -v ninja),)
 export CMAKE_GENERATOR ?= Ninja
@@ -39,7 +44,7 @@ SOURCES := $(sort $(shell find csrc -type f) $(wildcard python/*.py))
 TORCH_VERSION := import importlib.metadata as m; print(m.version("torch"))
 packages = $(PYTHON) tools/python_packages.py $(1) $(if $(filter 1,$(TUNEDOPS_PIP)),--install)
 
-.PHONY: help tune test build lint ruff mypy codespell clang-format format tidy \
+.PHONY: help tune gpu-check test build lint ruff mypy codespell clang-format format tidy \
   cpp-test py-test wheel compdb clean distclean FORCE
 
 help: ## list the targets
@@ -48,6 +53,9 @@ help: ## list the targets
 tune: build ## set up, tune a short list of shapes, then compare with torch by the file
 	$(PYTHON) -m tunedops tune $(WORKLOADS) -o $(RESULTS)
 	$(PYTHON) benchmarks/compare.py --workloads $(WORKLOADS) --results $(RESULTS) --quick $(ARGS)
+
+gpu-check: ## build, test, tune and compare on a GPU, with the python3 and torch that are there
+	@PYTHON="$(GPU_PYTHON)" RECORD="$(RECORD)" WORKLOADS="$(GPU_WORKLOADS)" tools/gpu_check.sh
 
 test: build $(PACKAGE_STAMPS)/dev $(STAMPS)/cpp-tools ## set up, then run all checks and tests
 	@MAKE="$(MAKE)" tools/test.sh ruff mypy codespell clang-format cpp-test py-test

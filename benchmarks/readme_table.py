@@ -1,4 +1,4 @@
-"""Writes the README's benchmark table from a record in benchmarks/results.
+"""Writes the README's benchmark blocks from the records in benchmarks/results.
 
 The README holds no number that is not in a record: this replaces what stands between the
 `benchmark` comments, and with --check only says whether it is up to date.
@@ -9,29 +9,52 @@ The README holds no number that is not in a record: this replaces what stands be
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-import math
-import statistics
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-RECORDS = ROOT / "benchmarks" / "results"
-README = ROOT / "README.md"
+from families import HEADER, RIGHT, Row, families
+from record import read_record
+from rounds import geomean
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+NOT_RECORDED = "Not recorded yet: `make gpu-check RECORD=gpu` does it on a machine with a GPU."
 
 
-def cpu_table(name: str) -> str:
-    """The table of one CPU record, with the facts that it depends on."""
-    with open(RECORDS / f"{name}.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    facts = json.loads((RECORDS / f"{name}.json").read_text())
-    ratios = [float(row["ratio"]) for row in rows]
-    geomean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
+def gpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:
+    """A heading with the device's name, the facts, and a line for each family."""
+    driver = facts["nvidia_smi"].get("driver_version")
+    about = [
+        f"torch {facts['torch']}, cuBLASLt {facts['validators']['CUBLASLT_VERSION']}",
+        f"driver {driver}" if driver else "",
+        facts["date"][:10],
+        f"{len(facts['failed'])} rows failed" if facts["failed"] else "",
+    ]
     lines = [
+        f"### On one {facts['device']}",
+        "",
+        f"{', '.join(part for part in about if part)}; {facts['method']} "
+        f"(`benchmarks/results/{name}.csv`). TunableOp is what its procedure chooses among "
+        "cuBLASLt's proposals; the floor is the time that the measured copy bandwidth and "
+        "product rate allow at best.",
+        "",
+        f"| {' | '.join(HEADER)} |",
+        f"|{'|'.join('---:' if column in RIGHT else '---' for column in HEADER)}|",
+    ]
+    lines += [f"| {' | '.join(family.cells())} |" for family in families(rows)]
+    return "\n".join(lines)
+
+
+def cpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:
+    """The facts, and a line for each product."""
+    ratios = [float(row["ratio"]) for row in rows]
+    lines = [
+        "### On a CPU",
+        "",
         f"{facts['device']}, {facts['threads']} threads, torch {facts['torch']}, "
         f"{facts['date'][:10]}; {facts['method']}. "
-        f"Geometric mean {geomean:.2f}x over {len(rows)} rows, worst {min(ratios):.2f}x "
+        f"Geometric mean {geomean(ratios):.2f}x over {len(rows)} rows, worst {min(ratios):.2f}x "
         f"(`benchmarks/results/{name}.csv`).",
         "",
         "| product | torch [us] | tuned [us] | ratio | solution |",
@@ -44,6 +67,15 @@ def cpu_table(name: str) -> str:
             f"| `{row['solution']}` |"
         )
     return "\n".join(lines)
+
+
+def block(name: str) -> str:
+    """What stands in the block of that name."""
+    found = read_record(name)
+    if found is None:
+        return f"### On a GPU\n\n{NOT_RECORDED}"
+    make = cpu_block if name == "cpu" else gpu_block
+    return make(*found, name)
 
 
 def replace_block(text: str, name: str, content: str) -> str:
@@ -59,8 +91,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    text = README.read_text()
-    wanted = replace_block(text, "cpu", cpu_table("cpu"))
+    text = wanted = README.read_text()
+    for name in ("gpu", "cpu"):
+        wanted = replace_block(wanted, name, block(name))
     if not arguments.check:
         README.write_text(wanted)
     elif text != wanted:

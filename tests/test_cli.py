@@ -24,6 +24,7 @@ from tunedops.cli.problems import read_problems
 from tunedops.cli.results_text import parse_results
 from tunedops.cli.tune import geomean
 from tunedops.table import microseconds
+from tunedops.workloads import Workload
 
 CPU = ("cpu", 0)
 HEADER = "suite,op,dtype,layout,batch,m,n,k"
@@ -404,6 +405,21 @@ def test_geomean() -> None:
 def test_every_workload_of_the_package_is_understood() -> None:
     for path in sorted(tunedops.get_workloads().glob("*.csv")):
         assert read_problems(str(path), CPU)
+
+
+def test_keys_for_a_gpu_leave_no_operands_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write("w.csv", HEADER, "s,mm,float32,nt,1,8,8,8", "s,mm,float32,nt,1,9,9,9")
+    events: list[str] = []
+    operands = Workload.operands
+
+    def on_the_cpu(workload: Workload, device: torch.device) -> tuple[torch.Tensor, ...]:
+        events.append(str(device))
+        return operands(workload, "cpu")
+
+    monkeypatch.setattr(Workload, "operands", on_the_cpu)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: events.append("freed"))
+    assert len(read_problems(file, ("cuda", 0))) == 2
+    assert events == ["cuda:0", "freed"] * 2
 
 
 # ---- show

@@ -316,6 +316,12 @@ void bind_tuning(py::module_& m) {
           const std::string& params) {
         return getTuningContext().refusals(problem_from(device, op, params));
       });
+  def(
+      m, "candidates",
+      +[](const PythonDevice& device, const std::string& op,
+          const std::string& params) {
+        return getTuningContext().competitors(problem_from(device, op, params));
+      });
 }
 
 void bind_facts(py::module_& m) {

@@ -197,4 +197,14 @@ TuningContext::refusals(const ProblemKey& problem) const {
   return all;
 }
 
+std::vector<std::string>
+TuningContext::competitors(const ProblemKey& problem) const {
+  std::vector<std::string> names;
+  const std::lock_guard lock(mutex_);
+  for (Candidate& candidate : candidates(problem)) {
+    names.push_back(std::move(candidate.solution));
+  }
+  return names;
+}
+
 }  // namespace tunedops

@@ -111,6 +111,9 @@ class TUNEDOPS_PUBLIC TuningContext {
   /// Per kernel of the op: `` or the reason why it refuses.
   std::vector<std::pair<std::string, std::string>>
   refusals(const ProblemKey& problem) const;
+  /// What tuning would let compete, by name: Default first, then each kernel's
+  /// in its own order of preference. Empty if Default cannot run the problem.
+  std::vector<std::string> competitors(const ProblemKey& problem) const;
   /// Sentences about all that would be ignored in a file; empty: accepted.
   std::vector<std::string> check_file(Device device, const std::string& path);
 

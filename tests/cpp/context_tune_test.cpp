@@ -85,6 +85,19 @@ TEST_F(ContextTuneTest, SaysWhyKernelsRefuse) {
           {"Default", ""}, {"Gemm_Fast", ""}, {"Gemm_Unable", "needs a GPU"}}));
 }
 
+TEST_F(ContextTuneTest, NamesWhatMayCompeteAndRunsNothing) {
+  add({.name = "Gemm_Fast"});
+  add({.name = "Gemm_Unable", .fault = Fault::kUnsupported});
+  add({.name = "Gemm_Other"});
+  EXPECT_EQ(context().competitors(gemm()),
+            (std::vector<std::string>{"Default", "Gemm_Fast", "Gemm_Other"}));
+  context().set_setting("KERNELS", "Gemm_Other");
+  EXPECT_EQ(context().competitors(gemm()),
+            (std::vector<std::string>{"Default", "Gemm_Other"}));
+  EXPECT_EQ(standard().runs(), 0);
+  EXPECT_TRUE(context().results({DeviceType::kCpu, 0}).empty());
+}
+
 TEST_F(ContextTuneTest, WithoutAYardstickNothingIsDecided) {
   GemmProblem problem = gemm_problem(4, 4, 4);
   problem.header.device_type = DeviceType::kCuda;
@@ -95,6 +108,7 @@ TEST_F(ContextTuneTest, WithoutAYardstickNothingIsDecided) {
   context().kernels().register_kernel<FakeKernel>(
       kGemmOp, device_, gemm_op(), Behaviour{.name = "Gemm_Alone"},
       DeviceType::kCuda);
+  EXPECT_TRUE(context().competitors(to_key(problem)).empty());
   const TuneOutcome outcome = context().tune(to_key(problem), {}, true);
   EXPECT_EQ(outcome.status.reason(), "Default does not support this problem");
   EXPECT_TRUE(context().results({DeviceType::kCuda, 0}).empty());

@@ -103,7 +103,13 @@ def _from_workloads(path: str, device: tuple[str, int]) -> list[Problem]:
         workloads = read_workloads(path)
     except ValueError as error:
         raise CliError(str(error)) from error
-    return [_from_workload(path, workload, device) for workload in workloads]
+    problems = []
+    for workload in workloads:
+        problems.append(_from_workload(path, workload, device))
+        if device[0] == "cuda":
+            # Else torch keeps the operands' memory for itself, and tuning lacks it.
+            torch.cuda.empty_cache()
+    return problems
 
 
 def _from_workload(path: str, workload: Workload, device: tuple[str, int]) -> Problem:

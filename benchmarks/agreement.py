@@ -1,0 +1,49 @@
+"""Whether a side computed the product that it was timed on.
+
+A kernel that is fast because it is wrong must not get into a record, so each row's output is
+compared once with the product in the next wider type. What torch's own product errs by is
+the measure, with room for another order of the additions.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from sides import Operands
+from torch import Tensor
+
+WIDER = {
+    torch.bfloat16: torch.float32,
+    torch.float16: torch.float32,
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}
+DOUBLES = (torch.float64, torch.complex128)
+
+
+def complaint(tuned: Tensor, default: Tensor, operands: Operands) -> str | None:
+    """Why `tuned` is no such product as `default` is, or None if it is one."""
+    expected = reference(operands)
+    sums = torch.float64 if default.dtype in DOUBLES else torch.float32
+    allowed = max(4 * error_of(default, expected), torch.finfo(default.dtype).eps)
+    allowed += torch.finfo(sums).eps * math.sqrt(operands[0].shape[-1])
+    error = error_of(tuned, expected)
+    if error <= allowed:  # False for NaN
+        return None
+    return f"relative error {error:.2e}, where {allowed:.2e} is allowed"
+
+
+def reference(operands: Operands) -> Tensor:
+    """The product in the wider type."""
+    dtype = WIDER.get(operands[0].dtype, operands[0].dtype)
+    mat1, mat2, *bias = (operand.to(dtype) for operand in operands)
+    if bias:
+        return torch.addmm(bias[0], mat1, mat2)
+    return torch.bmm(mat1, mat2) if mat1.dim() == 3 else torch.mm(mat1, mat2)
+
+
+def error_of(result: Tensor, expected: Tensor) -> float:
+    """The Frobenius norm of the difference, relative to that of `expected`."""
+    difference = torch.linalg.vector_norm(result.to(expected.dtype) - expected)
+    return float(difference / torch.linalg.vector_norm(expected))

@@ -1,0 +1,87 @@
+"""`benchmarks/compare.py` as it is started, on the CPU."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import compare
+import pytest
+from record import read_record
+from tunedops import _C
+from tunedops.workloads import Workload
+
+FILES = ["--workloads", "w.csv", "--results", "r.csv"]
+WORKLOADS = """\
+suite,op,dtype,layout,batch,m,n,k
+few,mm,float32,nt,1,4,64,64
+few,linear,float32,nt,1,4,64,64
+many,bmm,float32,nn,4,16,16,16
+"""
+
+
+def test_seconds_depend_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compare.parse_arguments(FILES).seconds == 2.0
+    assert compare.parse_arguments([*FILES, "--quick"]).seconds == 0.2
+    assert compare.parse_arguments([*FILES, "--seconds", "3"]).seconds == 3
+    monkeypatch.setattr(compare, "parse_device", lambda name: ("cuda", 1))
+    arguments = compare.parse_arguments([*FILES, "--device", "cuda:1", "--tunableop"])
+    assert (arguments.device, arguments.seconds, arguments.tunableop) == (("cuda", 1), 0.8, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--device", "tpu"], "--device tpu: "),
+        (["--tunableop"], "TunableOp has no CPU part"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        compare.parse_arguments([*FILES, *options])
+    assert message in capsys.readouterr().err
+
+
+def test_a_row_that_fails_does_not_end_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    workloads = [Workload("s", "mm", "float32", "nt", 1, m, 4, 4) for m in (1, 2)]
+
+    def measure(workload: Workload) -> dict[str, object]:
+        if workload.m == 1:
+            raise RuntimeError("out of luck\nat length")
+        return {"default_us": 2.0, "tuned_us": 1.0, "ratio": 2.0, "solution": "Default"}
+
+    rows, failed = compare.measure_all(workloads, measure)
+    assert failed == ["mm float32 nt 1x4x4: out of luck"]
+    assert [(row["problem"], row["suite"]) for row in rows] == [("mm float32 nt 2x4x4", "s")]
+    assert "FAILED mm float32 nt 1x4x4: out of luck" in capsys.readouterr().out
+
+
+def test_a_comparison_from_start_to_end(tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text(WORKLOADS)
+    done = subprocess.run(
+        [
+            *[sys.executable, compare.__file__, *FILES],
+            *["--seconds", "0.01", "--record", "./here/record"],
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(_C.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    rows, facts = read_record(str(tmp_path / "here" / "record")) or ([], {})
+    assert [row["problem"] for row in rows] == [
+        "mm float32 nt 4x64x64",
+        "linear float32 nt 4x64x64",
+        "bmm float32 nn 4x16x16x16",
+    ]
+    assert {row["solution"] for row in rows} == {"(no result)"}
+    assert all(float(row["ratio"]) > 0 for row in rows)
+    assert facts["failed"] == []
+    assert re.search(r"few .* 2 .*\n.*many .* 1 .*", done.stdout)
+    assert not (tmp_path / "r.csv").exists(), "nothing is written"

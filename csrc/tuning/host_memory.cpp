@@ -83,6 +83,11 @@ Status HostMemory::poison(void* begin, std::size_t bytes) {
   return Status::ok();
 }
 
+Status HostMemory::clear(void* begin, std::size_t bytes) {
+  std::memset(begin, 0, bytes);
+  return Status::ok();
+}
+
 Status HostMemory::write_normals(const Operand& operand, void* base,
                                  std::uint64_t seed) {
   const Runs runs = element_runs(operand);

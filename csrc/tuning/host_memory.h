@@ -10,6 +10,7 @@ namespace tunedops {
 class HostMemory final : public OperandMemory {
  public:
   Status poison(void* begin, std::size_t bytes) override;
+  Status clear(void* begin, std::size_t bytes) override;
   Status write_normals(const Operand& operand, void* base,
                        std::uint64_t seed) override;
   Status copy(void* target, const void* source, std::size_t bytes) override;

@@ -29,6 +29,7 @@ class OperandMemory {
   virtual ~OperandMemory() = default;
 
   virtual Status poison(void* begin, std::size_t bytes) = 0;
+  virtual Status clear(void* begin, std::size_t bytes) = 0;
 
   /// Writes `Elements::generated(dtype, seed)` into the elements of an operand
   /// and nothing into the gaps between them.

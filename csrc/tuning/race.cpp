@@ -5,12 +5,14 @@
 namespace tunedops {
 namespace {
 
-std::size_t workspace_of(const std::vector<Candidate>& candidates) {
-  std::size_t bytes = 0;
+// The most that any of the candidates wants.
+template <class Need>
+std::size_t most(const std::vector<Candidate>& candidates, Need need) {
+  std::size_t most = 0;
   for (const Candidate& candidate : candidates) {
-    bytes = std::max(bytes, candidate.plan->workspace_bytes());
+    most = std::max(most, (*candidate.plan.*need)());
   }
-  return bytes;
+  return most;
 }
 
 std::size_t rotating_bytes(const TunerLimits& limits, const Backend& backend,
@@ -32,7 +34,8 @@ Race::Race(const Backend& backend, const TunerLimits& limits,
       buffers_(backend, op, problem, stream,
                rotating_bytes(limits, backend, problem.header().device()),
                backend.tuning_memory_bytes(problem.header().device()),
-               workspace_of(candidates)) {
+               most(candidates, &Plan::workspace_bytes),
+               most(candidates, &Plan::counter_count)) {
   for (Candidate& candidate : candidates) {
     Racer racer;
     racer.candidate = &candidate;

@@ -21,7 +21,8 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
                              const ProblemKey& problem, Stream stream,
                              std::size_t rotating_bytes,
                              std::size_t memory_bytes,
-                             std::size_t workspace_bytes)
+                             std::size_t workspace_bytes,
+                             std::size_t counter_count)
     : alpha_(op.alpha_for_tuning(problem)), beta_(op.beta_for_tuning(problem)) {
   lay_out(op.operands(problem));
   const std::size_t once = kept_bytes_ + workspace_bytes;
@@ -37,6 +38,9 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
   status_ = allocate(backend, device, stream, workspace_bytes);
   if (status_.is_ok()) {
     status_ = fill();
+  }
+  if (status_.is_ok() && counter_count > 0) {
+    status_ = make_counters(backend, device, counter_count);
   }
 }
 
@@ -76,6 +80,15 @@ Status TuningBuffers::allocate(const Backend& backend, Device device,
                  (workspace_bytes > 0 && workspace_ == nullptr)
              ? Status::unsupported("not enough free memory to tune on")
              : Status::ok();
+}
+
+Status TuningBuffers::make_counters(const Backend& backend, Device device,
+                                    std::size_t count) {
+  const std::size_t bytes = count * sizeof(unsigned);
+  counters_ = backend.allocate(device, bytes);
+  return counters_ == nullptr
+             ? Status::unsupported("not enough free memory to tune on")
+             : operand_memory_->clear(counters_.get(), bytes);
 }
 
 // Copy 0 first, then each time as many more as there are already.
@@ -126,6 +139,7 @@ Arguments TuningBuffers::arguments(std::size_t copy) const {
   arguments.alpha = alpha_;
   arguments.beta = beta_;
   arguments.workspace = workspace_.get();
+  arguments.counters = static_cast<unsigned*>(counters_.get());
   return arguments;
 }
 

@@ -28,7 +28,7 @@ class TuningBuffers {
   TuningBuffers(const Backend& backend, const OpDefinition& op,
                 const ProblemKey& problem, Stream stream,
                 std::size_t rotating_bytes, std::size_t memory_bytes,
-                std::size_t workspace_bytes);
+                std::size_t workspace_bytes, std::size_t counter_count = 0);
 
   const Status& status() const { return status_; }
   std::size_t copies() const { return copies_; }
@@ -77,6 +77,8 @@ class TuningBuffers {
   void lay_out(std::vector<Operand> operands);
   Status allocate(const Backend& backend, Device device, Stream stream,
                   std::size_t workspace_bytes);
+  Status make_counters(const Backend& backend, Device device,
+                       std::size_t count);
   Status fill();
   Status write_normals(const Slot& slot);
   std::byte* address(std::size_t copy) const;
@@ -93,6 +95,7 @@ class TuningBuffers {
   double beta_ = 0;
   DeviceMemory memory_;
   DeviceMemory workspace_;
+  DeviceMemory counters_;
   std::unique_ptr<OperandMemory> operand_memory_;
 };
 

@@ -42,6 +42,11 @@ Status CudaOperandMemory::poison(void* begin, std::size_t bytes) {
   return Status::ok();
 }
 
+Status CudaOperandMemory::clear(void* begin, std::size_t bytes) {
+  TUNEDOPS_CUDA_RETURN(cudaMemsetAsync(begin, 0, bytes, stream_));
+  return Status::ok();
+}
+
 Status CudaOperandMemory::write_normals(const Operand& operand, void* base,
                                         std::uint64_t seed) {
   const std::byte* table = nullptr;

@@ -20,6 +20,7 @@ class CudaOperandMemory final : public OperandMemory {
       : stream_(stream), scratch_(std::move(scratch)) {}
 
   Status poison(void* begin, std::size_t bytes) override;
+  Status clear(void* begin, std::size_t bytes) override;
   Status write_normals(const Operand& operand, void* base,
                        std::uint64_t seed) override;
   Status copy(void* target, const void* source, std::size_t bytes) override;

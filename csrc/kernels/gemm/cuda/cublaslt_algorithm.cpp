@@ -1,114 +1,68 @@
 #include "kernels/gemm/cuda/cublaslt_algorithm.h"
 
-#include <array>
-#include <limits>
-#include <stdexcept>
-
+#include "kernels/gemm/cuda/cublaslt_config.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
 namespace tunedops::cuda {
 namespace {
 
-struct Attribute {
-  std::string_view name;
-  cublasLtMatmulAlgoConfigAttributes_t id;
-  std::size_t size;  // bytes in the library's struct
-};
+static_assert(kReduceInPlace == CUBLASLT_REDUCTION_SCHEME_INPLACE &&
+              kReduceInOutputType == CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
 
-// In the order of TunableOp's names; `id` itself is how an algorithm is made.
-constexpr std::array<Attribute, 8> kAttributes{{
-    {"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4},
-    {"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4},
-    {"splitk", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4},
-    {"red", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4},
-    {"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4},
-    {"custom", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4},
-    {"inner", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2},
-    {"cluster", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2},
-}};
+constexpr std::array<cublasLtMatmulAlgoConfigAttributes_t, kCublasltAttributes>
+    kAttributes{CUBLASLT_ALGO_CONFIG_TILE_ID,
+                CUBLASLT_ALGO_CONFIG_STAGES_ID,
+                CUBLASLT_ALGO_CONFIG_SPLITK_NUM,
+                CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
+                CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING,
+                CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION,
+                CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID,
+                CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID};
 
-// Reductions that keep partial sums in the output's type lose precision, and
-// reductions in place add in the order in which blocks finish.
-Status allowed_by_flags(const GemmProblem& p, const Config& config) {
-  const std::int64_t reduction = config.at("red");
-  if ((p.header.precision & kDeterministic) != 0 &&
-      (reduction & CUBLASLT_REDUCTION_SCHEME_INPLACE) != 0) {
-    return Status::unsupported("its reduction is not deterministic");
-  }
-  if ((p.header.precision & kFullPrecisionReduction) != 0 &&
-      (reduction & CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE) != 0) {
-    return Status::unsupported("its reduction is of lower precision");
-  }
-  return Status::ok();
-}
-
-// The value of every attribute, or nothing if the config has another form.
-std::optional<std::array<std::int64_t, kAttributes.size()>>
-read(const Config& config) {
-  std::array<std::int64_t, kAttributes.size()> values{};
-  try {
-    Config canonical = Config().with("id", config.at("id"));
-    for (std::size_t i = 0; i < kAttributes.size(); ++i) {
-      values[i] = config.at(kAttributes[i].name);
-      const std::int64_t most = kAttributes[i].size == 2
-                                    ? std::numeric_limits<std::uint16_t>::max()
-                                    : std::numeric_limits<std::int32_t>::max();
-      if (values[i] < 0 || values[i] > most) {
-        return std::nullopt;
-      }
-      canonical = canonical.with(kAttributes[i].name, values[i]);
-    }
-    if (!(canonical == config)) {
-      return std::nullopt;
-    }
-  } catch (const std::out_of_range&) {
-    return std::nullopt;
-  }
-  return values;
+bool get(const cublasLtMatmulAlgo_t& algorithm,
+         cublasLtMatmulAlgoConfigAttributes_t attribute, void* value,
+         std::size_t size) {
+  std::size_t written = 0;
+  return cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, value,
+                                              size, &written) ==
+         CUBLAS_STATUS_SUCCESS;
 }
 
 }  // namespace
 
 std::optional<Config>
 describe_algorithm(const cublasLtMatmulAlgo_t& algorithm) {
-  std::size_t written = 0;
-  std::int32_t id = 0;
-  if (cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID,
-                                           &id, sizeof(id),
-                                           &written) != CUBLAS_STATUS_SUCCESS) {
+  CublasltConfig config;
+  if (!get(algorithm, CUBLASLT_ALGO_CONFIG_ID, &config.id, sizeof(config.id))) {
     return std::nullopt;
   }
-  Config config = Config().with("id", id);
-  for (const Attribute& attribute : kAttributes) {
-    std::uint32_t value = 0;
-    if (cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute.id, &value,
-                                             attribute.size, &written) !=
-        CUBLAS_STATUS_SUCCESS) {
+  for (std::size_t i = 0; i < kAttributes.size(); ++i) {
+    if (!get(algorithm, kAttributes[i], &config.values[i],
+             size_of(static_cast<CublasltAttribute>(i)))) {
       return std::nullopt;
     }
-    config = config.with(attribute.name, value);
   }
-  return config;
+  return to_config(config);
 }
 
 Status rebuild_algorithm(const GemmProblem& problem, const LtProduct& product,
                          const Config& config, CheckedAlgorithm& checked) {
-  const auto values = read(config);
-  const std::int64_t id = values ? config.at("id") : -1;
-  if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+  const auto attributes = cublaslt_from_config(config);
+  if (!attributes) {
     return Status::unsupported("is not an algorithm of cuBLASLt");
   }
-  if (Status allowed = allowed_by_flags(problem, config); !allowed.is_ok()) {
+  if (Status allowed = cublaslt_allowed(problem, *attributes);
+      !allowed.is_ok()) {
     return allowed;
   }
   TUNEDOPS_CUDA_RETURN(cublasLtMatmulAlgoInit(
       product.handle(), product.compute_type(), product.scale_type(),
-      product.type(), product.type(), product.type(), product.type(),
-      static_cast<int>(id), &checked.algorithm));
+      product.type(), product.type(), product.out_type(), product.out_type(),
+      attributes->id, &checked.algorithm));
   for (std::size_t i = 0; i < kAttributes.size(); ++i) {
-    const auto value = static_cast<std::uint32_t>((*values)[i]);
     TUNEDOPS_CUDA_RETURN(cublasLtMatmulAlgoConfigSetAttribute(
-        &checked.algorithm, kAttributes[i].id, &value, kAttributes[i].size));
+        &checked.algorithm, kAttributes[i], &attributes->values[i],
+        size_of(static_cast<CublasltAttribute>(i))));
   }
   cublasLtMatmulHeuristicResult_t result{};
   TUNEDOPS_CUDA_RETURN(cublasLtMatmulAlgoCheck(

@@ -4,32 +4,11 @@
 #include <mutex>
 
 #include "backends/cuda/device_guard.h"
+#include "backends/cuda/tuning_scope.h"
+#include "kernels/gemm/cuda/cuda_types.h"
 
 namespace tunedops::cuda {
 namespace {
-
-cudaDataType_t data_type(DType dtype) {
-  switch (dtype) {
-  case DType::kFloat64:
-    return CUDA_R_64F;
-  case DType::kBFloat16:
-    return CUDA_R_16BF;
-  case DType::kFloat16:
-    return CUDA_R_16F;
-  default:
-    return CUDA_R_32F;
-  }
-}
-
-cublasComputeType_t compute_type(const GemmProblem& p) {
-  if (p.a_dtype == DType::kFloat64) {
-    return CUBLAS_COMPUTE_64F;
-  }
-  if (p.a_dtype == DType::kFloat32 && (p.header.precision & kAllowTf32) != 0) {
-    return CUBLAS_COMPUTE_32F_FAST_TF32;
-  }
-  return CUBLAS_COMPUTE_32F;
-}
 
 cublasLtEpilogue_t epilogue(const GemmProblem& p) {
   switch (p.activation) {
@@ -76,6 +55,8 @@ cublasLtHandle_t lt_handle(int device) {
   const std::lock_guard lock(mutex);
   LtHandle& handle = handles[device];
   if (!handle) {
+    // Making one allocates, which a capture elsewhere must survive.
+    const RelaxedCapture relaxed;
     const DeviceGuard guard(device);
     cublasLtHandle_t created = nullptr;
     TUNEDOPS_CUDA_CHECK(cublasLtCreate(&created));
@@ -84,32 +65,11 @@ cublasLtHandle_t lt_handle(int device) {
   return handle.get();
 }
 
-Status lt_supports(const GemmProblem& p) {
-  if (p.a_dtype != DType::kFloat32 && p.a_dtype != DType::kFloat64 &&
-      p.a_dtype != DType::kBFloat16 && p.a_dtype != DType::kFloat16) {
-    return Status::unsupported("real types only");
-  }
-  if (p.b_dtype != p.a_dtype || p.out_dtype != p.a_dtype ||
-      (p.has_bias() && p.bias_dtype != p.a_dtype)) {
-    return Status::unsupported("one type for all operands only");
-  }
-  if (p.activation == Activation::kGelu) {
-    return Status::unsupported("its gelu is the one with tanh");
-  }
-  if (p.has_bias() && p.batched) {
-    return Status::unsupported("no bias for batches");
-  }
-  if (p.batch > std::int64_t{1} << 30) {
-    return Status::unsupported("too large a batch");
-  }
-  return Status::ok();
-}
-
 LtProduct::LtProduct(const GemmProblem& p)
     : handle_(lt_handle(p.header.device_index)),
       compute_(tunedops::cuda::compute_type(p)),
       scale_(p.a_dtype == DType::kFloat64 ? CUDA_R_64F : CUDA_R_32F),
-      type_(data_type(p.a_dtype)) {
+      type_(data_type(p.a_dtype)), out_type_(data_type(p.out_dtype)) {
   cublasLtMatmulDesc_t operation = nullptr;
   TUNEDOPS_CUDA_CHECK(cublasLtMatmulDescCreate(&operation, compute_, scale_));
   operation_ = LtOperation(operation);
@@ -125,7 +85,7 @@ LtProduct::LtProduct(const GemmProblem& p)
                    p.lda, p, p.stride_a);
   b_ = make_layout(type_, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n,
                    p.ldb, p, p.stride_b);
-  c_ = make_layout(type_, p.m, p.n, p.ldc, p, p.stride_c);
+  c_ = make_layout(out_type_, p.m, p.n, p.ldc, p, p.stride_c);
 }
 
 }  // namespace tunedops::cuda

@@ -20,9 +20,6 @@ using LtPreference =
 /// One a device, made when it is first asked for and never destroyed.
 cublasLtHandle_t lt_handle(int device);
 
-/// Whether cuBLASLt has such products at all, or why not.
-Status lt_supports(const GemmProblem& problem);
-
 class LtProduct {
  public:
   /// `problem` is supported.
@@ -36,12 +33,14 @@ class LtProduct {
   cublasComputeType_t compute_type() const { return compute_; }
   cudaDataType_t scale_type() const { return scale_; }
   cudaDataType_t type() const { return type_; }
+  cudaDataType_t out_type() const { return out_type_; }
 
  private:
   cublasLtHandle_t handle_;
   cublasComputeType_t compute_;
   cudaDataType_t scale_;
-  cudaDataType_t type_;
+  cudaDataType_t type_;  // of a, b and the bias
+  cudaDataType_t out_type_;
   LtOperation operation_;
   LtLayout a_;
   LtLayout b_;

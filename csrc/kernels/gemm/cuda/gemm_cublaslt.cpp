@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/gemm/cuda/cublaslt_algorithm.h"
+#include "kernels/gemm/cuda/library_support.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
 namespace tunedops {
@@ -88,13 +89,7 @@ cuda::LtPreference preference_for(const GemmProblem& p) {
 }  // namespace
 
 Status GemmCublaslt::do_supports(const GemmProblem& p) const {
-  if (p.conjugate_a || p.conjugate_b) {
-    return Status::unsupported("no conjugated operands");
-  }
-  if (p.has_bias() && p.align_bias < 16) {
-    return Status::unsupported("wants a bias that is aligned to 16 bytes");
-  }
-  return cuda::lt_supports(p);
+  return cuda::cublaslt_supports(p);
 }
 
 std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {

@@ -1,5 +1,6 @@
 #include "kernels/gemm/cuda/register_cuda.h"
 
+#include "kernels/gemm/cuda/gemm_cublas.h"
 #include "kernels/gemm/cuda/gemm_cublaslt.h"
 #include "kernels/gemm/cuda/gemm_skinny.h"
 #include "kernels/gemm/gemm_problem.h"
@@ -8,6 +9,7 @@ namespace tunedops {
 
 void register_cuda_gemm_kernels(KernelRegistry& registry) {
   registry.register_kernel<GemmSkinny>(kGemmOp);
+  registry.register_kernel<GemmCublas>(kGemmOp);
   registry.register_kernel<GemmCublaslt>(kGemmOp);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Time on the GPU, between two events. Calls shorter than their launch costs
-// on the host are captured into a graph of one round through the rotation and
-// replayed, so that the gaps between launches are not measured; programs that
-// care about such products run them from graphs too.
+// Time on the GPU, between two events, of a graph that walks through the
+// rotation. Replaying a graph leaves out what the host spends on a launch: of
+// short calls that is more than the call, and of long ones enough to decide
+// between two that are nearly equal. Programs that care run graphs too.
 
 #include <map>
 
@@ -16,6 +16,7 @@ class CudaStopwatch final : public Stopwatch {
  public:
   explicit CudaStopwatch(cudaStream_t stream) : stream_(stream) {}
 
+  /// At least one replay of the graph, of one or more walks.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override;
   double resolution_ms() const override { return 0.02; }
@@ -23,22 +24,23 @@ class CudaStopwatch final : public Stopwatch {
 
  private:
   struct Replay {
-    GraphExec graph;
+    GraphExec graph;  // none: this rotation cannot be captured
     int calls = 0;
   };
 
   Status measure_launches(std::span<const Launch> rotation, std::size_t first,
                           int calls, double& milliseconds);
   Status measure_replays(const Replay& replay, int calls, double& milliseconds);
-  Status capture(std::span<const Launch> rotation, Replay& replay);
-  Status elapsed(double& milliseconds);
+  Status make_replay(std::span<const Launch> rotation, double call_ms,
+                     Replay& replay);
+  Status capture(std::span<const Launch> rotation, int walks, Replay& replay);
+  Status begin(int launches);
+  Status end(double& milliseconds);
 
   cudaStream_t stream_;
   Event begin_;
   Event end_;
-  // By the place of the rotation: what it costs a call, and its graph.
-  std::map<const Launch*, double> estimate_ms_;
-  std::map<const Launch*, Replay> replays_;
+  std::map<const Launch*, Replay> replays_;  // by the place of the rotation
 };
 
 }  // namespace tunedops::cuda

@@ -2,9 +2,10 @@
 
 // Is a finalist's answer right? Sampled elements are compared with a reference
 // in double precision, and the whole output with what Default wrote from the
-// same data. A finalist may err as the op's tolerance allows or, where Default
-// itself errs more, one and a half times as much as Default does; but a Default
-// that has nothing to do with the reference is no measure.
+// same data; where those two differ, the reference decides which is wrong. A
+// finalist may err as the op's tolerance allows or, where Default itself errs
+// more, one and a half times as much as Default does; but a Default that has
+// nothing to do with the reference is no measure.
 
 #include <complex>
 #include <cstdint>
@@ -33,20 +34,24 @@ class NumericCheck {
   void compute_references();
   Status gather_samples(std::vector<std::complex<double>>& values);
   Status compare_with_baseline();
-  double excess(std::complex<double> value,
-                std::complex<double> expected) const;
+  std::complex<double> reference_at(std::int64_t index) const;
+  bool is_right(std::complex<double> value,
+                std::complex<double> reference) const;
+  double needed_for(std::complex<double> value,
+                    std::complex<double> reference) const;
   std::string describe(std::int64_t index, std::complex<double> got,
                        const char* what, std::complex<double> expected) const;
 
   const OpDefinition& op_;
   ProblemKey problem_;
   TuningBuffers& buffers_;
+  // The op's or the user's; its absolute part grows with Default's errors.
   Tolerance tolerance_;
   // Of the sampled elements; computed when the first output is judged.
   std::vector<std::int64_t> indices_;
   std::vector<std::complex<double>> references_;
   bool has_baseline_ = false;
-  double allowed_ = 1.0;  // multiples of the tolerance
+  double most_absolute_ = 0;  // that Default's errors can make of it
 };
 
 }  // namespace tunedops

@@ -189,6 +189,34 @@ TEST_F(NumericCheckTest, MayErrOneAndAHalfTimesAsMuchAsDefault) {
   EXPECT_FALSE(judge(off_by(6e-3F)).is_ok());
 }
 
+// Samples do not meet every error of Default. Where the two differ, the
+// reference says who is wrong; else no right answer could win against a Default
+// of low precision.
+TEST_F(NumericCheckTest, IsNotBlamedForAnErrorOfDefaultThatNoSampleMet) {
+  make(gemm_op(), to_key(gemm_problem(600, 500, 4)));
+  const auto off_at = [](std::size_t at, float error) {
+    return [at, error](float* out) { out[at] += error; };
+  };
+  set_baseline([&](float* out) {
+    off_at(777, 0.01F)(out);
+    off_at(150001, 0.02F)(out);
+  });
+  const Status right = judge();
+  EXPECT_TRUE(right.is_ok()) << right.reason();
+  // What Default showed is allowed from then on, and half as much again.
+  EXPECT_TRUE(judge(off_at(299990, 0.02F)).is_ok());
+  EXPECT_FALSE(judge(off_at(299990, 0.2F)).is_ok());
+  EXPECT_FALSE(judge(off_at(777, 0.2F)).is_ok());
+}
+
+TEST_F(NumericCheckTest, AnAbsurdElementOfDefaultIsNoMeasure) {
+  make(gemm_op(), to_key(gemm_problem(600, 500, 4)));
+  set_baseline([](float* out) { out[777] = 1e6F; });
+  const Status status = judge();
+  EXPECT_TRUE(status.reason().ends_with("Default's is 1e+06"))
+      << status.reason();
+}
+
 // If Default itself gives NaN, it cannot be what others are measured by.
 TEST_F(NumericCheckTest, ABrokenDefaultDoesNotWidenTheLimit) {
   make(gemm_op(), to_key(gemm_problem(4, 4, 4)));

@@ -53,6 +53,15 @@ Product sum_product(int dims, const at::Tensor& self, const at::Tensor& mat1,
   return product;
 }
 
+// What torch's `use_gelu` means: with tanh on GPUs, where cuBLASLt computes it,
+// and with erf on CPUs.
+Activation fused_activation(const at::Tensor& self, bool use_gelu) {
+  if (!use_gelu) {
+    return Activation::kRelu;
+  }
+  return self.is_cuda() ? Activation::kGeluTanh : Activation::kGelu;
+}
+
 }  // namespace
 
 at::Tensor routed_mm(const at::Tensor& self, const at::Tensor& mat2) {
@@ -139,7 +148,7 @@ at::Tensor routed_addmm_activation(const at::Tensor& self,
                                    const at::Scalar& beta,
                                    const at::Scalar& alpha, bool use_gelu) {
   Product product = sum_product(2, self, mat1, mat2, beta, alpha);
-  product.activation = use_gelu ? Activation::kGelu : Activation::kRelu;
+  product.activation = fused_activation(self, use_gelu);
   return tuned_or(product, [&] {
     return originals::_addmm_activation(self, mat1, mat2, beta, alpha,
                                         use_gelu);
@@ -153,7 +162,7 @@ at::Tensor& routed_addmm_activation_out(const at::Tensor& self,
                                         const at::Scalar& alpha, bool use_gelu,
                                         at::Tensor& out) {
   Product product = sum_product(2, self, mat1, mat2, beta, alpha);
-  product.activation = use_gelu ? Activation::kGelu : Activation::kRelu;
+  product.activation = fused_activation(self, use_gelu);
   return tuned_out_or(product, out, [&]() -> at::Tensor& {
     return originals::_addmm_activation_outf(self, mat1, mat2, beta, alpha,
                                              use_gelu, out);

@@ -140,6 +140,15 @@ std::vector<Config> GemmSkinny::do_configs(const GemmProblem& problem) const {
   return configs;
 }
 
+std::optional<Config>
+GemmSkinny::do_heuristic(const GemmProblem& problem) const {
+  if (!cuda::skinny_surely_wins(problem)) {
+    return std::nullopt;
+  }
+  const std::vector<Config> configs = do_configs(problem);
+  return configs.empty() ? std::nullopt : std::make_optional(configs.front());
+}
+
 Status GemmSkinny::check(const ProblemKey& key, const Config& config) const {
   return usable(from_key<GemmProblem>(key), config)
              ? Status::ok()

@@ -194,6 +194,15 @@ std::vector<SkinnyParameters> skinny_parameters(const GemmProblem& p,
   return all;
 }
 
+bool skinny_surely_wins(const GemmProblem& p) {
+  constexpr std::int64_t kManyWeights = 4 << 20;
+  const SkinnyVariant variant = skinny_variant(p);
+  return size_of(p.a_dtype) == 2 && p.batch == 1 && variant.k_is_contiguous &&
+         variant.wide_is_vector && variant.narrow_is_vector &&
+         narrow_count(p) <= 16 && wide_count(p) >= kManyWeights / p.k &&
+         (!is_multiple_of_16(p.ldc, p.out_dtype) || p.align_out < 16);
+}
+
 std::optional<SkinnyParameters> skinny_from_config(const GemmProblem& p,
                                                    const SkinnyLimits& limits,
                                                    const Config& config) {

@@ -55,6 +55,11 @@ Status skinny_supports(const GemmProblem& problem);
 std::vector<SkinnyParameters> skinny_parameters(const GemmProblem& problem,
                                                 const SkinnyLimits& limits);
 
+/// Whether it can be trusted unmeasured to beat NVIDIA's libraries: they fall
+/// back to old kernels where the output's rows are no whole vectors, and take
+/// several times as long as reading the weights.
+bool skinny_surely_wins(const GemmProblem& problem);
+
 /// The parameters of a config, unless it is not one that can run.
 std::optional<SkinnyParameters> skinny_from_config(const GemmProblem& problem,
                                                    const SkinnyLimits& limits,

@@ -53,7 +53,8 @@ def assert_right(result: Tensor, expected: Tensor, depth: int, what: object = ""
     assert result.shape == expected.shape, what
     epsilon = torch.finfo(result.dtype).eps
     accumulation = min(epsilon, torch.finfo(torch.float32).eps)
-    bound = 4 * epsilon * (expected.abs() + math.sqrt(depth + 1)) + accumulation * (depth + 16)
+    bound = 4 * epsilon * (expected.abs() + math.sqrt(depth + 1))
+    bound += 4 * accumulation * (depth + 16)
     got = result.double()
     same = (got == expected) | (got.isnan() & expected.isnan())
     right = same | (expected.isfinite() & ((got - expected).abs() <= bound))
@@ -101,7 +102,8 @@ def forced_plans_run(tmp_path: Path) -> Iterator[None]:
     _C.set_setting("VERBOSE", "3")
     yield
     _C.set_setting("VERBOSE", "0")
-    lines = [line for line in log.read_text().splitlines() if ": forced, " in line]
+    text = log.read_text() if log.exists() else ""
+    lines = [line for line in text.splitlines() if ": forced, " in line]
     assert lines, "nothing was forced"
     refused = [line for line in lines if not line.endswith("a plan of ours")]
     assert refused == []

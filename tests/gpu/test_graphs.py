@@ -112,10 +112,12 @@ def test_captures_survive_tuning_on_another_thread() -> None:
     thread = threading.Thread(target=tune)
     thread.start()
     graphs = []
-    while thread.is_alive() and len(graphs) < 200:
-        graphs.append(capture(work.run, times=3))
-        thread.join(0.002)
-    thread.join()
+    try:
+        while thread.is_alive() and len(graphs) < 200:
+            graphs.append(capture(work.run, times=3))
+            thread.join(0.002)
+    finally:
+        thread.join()
     assert [outcome.failure for outcome in outcomes] == ["", "", ""]
     for graph in graphs:
         graph.replay()

@@ -101,10 +101,12 @@ def test_a_program_may_synchronize_while_another_thread_tunes() -> None:
     thread.start()
     total = torch.zeros((), device="cuda")
     additions = 0
-    while thread.is_alive():
-        total += 1
-        additions += 1
-        torch.cuda.synchronize()
-        assert total.item() == additions
-    thread.join()
+    try:
+        while thread.is_alive():
+            total += 1
+            additions += 1
+            torch.cuda.synchronize()
+            assert total.item() == additions
+    finally:
+        thread.join()
     assert [outcome.failure for outcome in outcomes] == ["", "", ""]

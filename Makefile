@@ -7,6 +7,7 @@
 #   BASE_PYTHON=python3.12    the Python that the .venv is made from
 #   ARGS="-k csv"             more arguments for pytest, ctest or compare.py
 #   RECORD=gpu                keep gpu-check's record, under this name
+#   RACE=1                    let gpu-memcheck look for races too
 #   USE_CUDA, TORCH_CUDA_ARCH_LIST, MAX_JOBS: see setup.py
 
 SHELL := /bin/bash
@@ -33,6 +34,7 @@ WORKLOADS := tuning/workloads/quickstart.csv
 RESULTS := tunedops_results_cpu.csv
 GPU_WORKLOADS := tuning/workloads/gpu.csv
 RECORD ?=
+RACE ?=
 CMAKE_BUILD := build/cmake
 ifneq ($(shell command -v ninja),)
 export CMAKE_GENERATOR ?= Ninja
@@ -44,8 +46,8 @@ SOURCES := $(sort $(shell find csrc -type f) $(wildcard python/*.py))
 TORCH_VERSION := import importlib.metadata as m; print(m.version("torch"))
 packages = $(PYTHON) tools/python_packages.py $(1) $(if $(filter 1,$(TUNEDOPS_PIP)),--install)
 
-.PHONY: help tune gpu-check test build lint ruff mypy codespell clang-format format tidy \
-  cpp-test py-test wheel compdb clean distclean FORCE
+.PHONY: help tune gpu-check gpu-memcheck test build lint ruff mypy codespell clang-format format \
+  tidy cpp-test py-test wheel compdb clean distclean FORCE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +58,9 @@ tune: build ## set up, tune a short list of shapes, then compare with torch by t
 
 gpu-check: ## build, test, tune and compare on a GPU, with the python3 and torch that are there
 	@PYTHON="$(GPU_PYTHON)" RECORD="$(RECORD)" WORKLOADS="$(GPU_WORKLOADS)" tools/gpu_check.sh
+
+gpu-memcheck: ## run the GPU kernels under compute-sanitizer (RACE=1: look for races too)
+	@PYTHON="$(GPU_PYTHON)" RACE="$(RACE)" tools/gpu_memcheck.sh
 
 test: build $(PACKAGE_STAMPS)/dev $(STAMPS)/cpp-tools ## set up, then run all checks and tests
 	@MAKE="$(MAKE)" tools/test.sh ruff mypy codespell clang-format cpp-test py-test

@@ -58,6 +58,16 @@ std::optional<std::int64_t> difference(const Operand& operand, Region& region,
   return index;
 }
 
+TEST(HostMemory, ClearsTheseBytesAndNoOthers) {
+  HostMemory memory;
+  std::vector<std::byte> bytes(64, kPoison);
+  ASSERT_TRUE(memory.clear(bytes.data() + 3, 29).is_ok());
+  ASSERT_TRUE(memory.clear(bytes.data() + 50, 0).is_ok());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    EXPECT_EQ(bytes[i], i >= 3 && i < 32 ? std::byte{0} : kPoison) << i;
+  }
+}
+
 TEST(HostMemory, WritesTheElementsAndNothingElse) {
   for (const DType dtype : kAll) {
     for (const Operand& operand : layouts(dtype)) {

@@ -3,7 +3,9 @@
 
 #include "tuning/tuning_buffers.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <set>
 
@@ -17,10 +19,12 @@ constexpr std::size_t kPlenty = std::size_t{64} << 20;
 class TuningBuffersTest : public testing::Test {
  protected:
   TuningBuffers make(const GemmProblem& problem, std::size_t rotating = 0,
-                     std::size_t memory = kPlenty, std::size_t workspace = 0) {
-    return {
-        backend_, gemm_op().definition, to_key(problem), {}, rotating, memory,
-        workspace};
+                     std::size_t memory = kPlenty, std::size_t workspace = 0,
+                     std::size_t counters = 0) {
+    return {backend_,        gemm_op().definition,
+            to_key(problem), {},
+            rotating,        memory,
+            workspace,       counters};
   }
 
   // A 3x2 output in columns of 5, so that there are gaps to write into.
@@ -295,6 +299,36 @@ TEST_F(TuningBuffersTest, TooLittleMemoryIsAReasonAndTakesNone) {
   device_.out_of_memory = true;
   EXPECT_FALSE(make(gemm_problem(2, 2, 2)).status().is_ok());
   EXPECT_FALSE(make(gemm_problem(2, 2, 2), 0, kPlenty, 64).status().is_ok());
+}
+
+TEST_F(TuningBuffersTest, CountersAreZeroAndSharedByAllCopies) {
+  const GemmProblem p = gemm_problem(4, 4, 4);
+  EXPECT_EQ(make(p).arguments(0).counters, nullptr);
+  const std::size_t without = device_.most_allocated;
+  for (const std::size_t count :
+       {std::size_t{1}, std::size_t{33}, kMostCounters}) {
+    device_.most_allocated = 0;
+    const TuningBuffers buffers = make(p, 0, kPlenty, 0, count);
+    ASSERT_TRUE(buffers.status().is_ok());
+    EXPECT_EQ(device_.most_allocated, without + count * sizeof(unsigned));
+    const unsigned* const counters = buffers.arguments(0).counters;
+    ASSERT_NE(counters, nullptr);
+    EXPECT_EQ(std::count(counters, counters + count, 0U),
+              static_cast<std::ptrdiff_t>(count));
+  }
+  EXPECT_EQ(device_.allocated.load(), 0U) << "everything is given back";
+  const TuningBuffers buffers = make(p, 1 << 16, kPlenty, 0, 7);
+  ASSERT_GT(buffers.copies(), 1U);
+  EXPECT_EQ(buffers.arguments(0).counters, buffers.arguments(1).counters);
+  EXPECT_EQ(buffers.arguments(0).workspace, nullptr);
+}
+
+TEST_F(TuningBuffersTest, CountersAreNoPartOfTheWorkspace) {
+  const TuningBuffers buffers = make(gemm_problem(4, 4, 4), 0, kPlenty, 64, 16);
+  const Arguments arguments = buffers.arguments(0);
+  ASSERT_NE(arguments.workspace, nullptr);
+  std::memset(arguments.workspace, 0xff, 64);
+  EXPECT_EQ(std::count(arguments.counters, arguments.counters + 16, 0U), 16);
 }
 
 TEST_F(TuningBuffersTest, ServesAnyOp) {

@@ -7,7 +7,6 @@ import itertools
 import pytest
 import torch
 import tunedops
-from conftest import messages
 from tunedops import _C
 
 pytestmark = pytest.mark.gpu
@@ -83,55 +82,3 @@ def test_sums_and_batches(alpha: float, beta: float) -> None:
         assert_product(result, expected[0])
         out = c[0].clone()
         assert_product(out.addmm_(a[0], b[0], beta=beta, alpha=alpha), expected[0])
-
-
-def test_a_wrong_algorithm_gives_defaults_values_and_one_warning(tmp_path) -> None:
-    a, b = randn(64, 256), randn(256, 128)
-    key = _C.key_of(a, b)
-    assert key is not None
-    path = tmp_path / "wrong.csv"
-    header = "".join(f"Validator,{k},{v}\n" for k, v in _C.validators(GPU).items())
-    nonsense = "Gemm_Cublaslt_id_66_tile_9999_stages_35_splitk_1_red_0_swizzle_0_custom_0_inner_0"
-    path.write_text(f"{header}{','.join(key)},{nonsense}_cluster_0\n")
-    tunedops.set_filename(path)
-    expected = a.double() @ b.double()
-
-    def products() -> None:
-        for _ in range(3):
-            assert_product(tunedops.mm(a, b), expected)
-
-    (message,) = messages(products)
-    assert f"{path}:{header.count(chr(10)) + 1}" in message
-
-
-def test_a_captured_graph_is_not_tuned_and_replays() -> None:
-    a, b = randn(32, 512), randn(512, 96)
-    tunedops.enable(False)
-    torch.mm(a, b)  # torch's handles, before the capture
-    tunedops.enable()
-    stream = torch.cuda.Stream()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        y = tunedops.mm(a, b)
-    assert tunedops.get_results("cuda") == ()
-    a.copy_(randn(32, 512))
-    graph.replay()
-    assert_product(y, a.double() @ b.double())
-    tunedops.mm(a, b)
-    stored = [result.op for result in tunedops.get_results("cuda")]
-    assert stored.count("GemmTunableOp_BFloat16_NN") == 1
-
-
-def test_streams_do_not_share_a_workspace() -> None:
-    a, b = randn(16, 8192), randn(8192, 256)
-    tunedops.mm(a, b)
-    streams = [torch.cuda.Stream() for _ in range(4)]
-    expected = a.double() @ b.double()
-    results = []
-    torch.cuda.synchronize()
-    for stream in streams * 8:
-        with torch.cuda.stream(stream):
-            results.append(tunedops.mm(a, b))
-    torch.cuda.synchronize()
-    for result in results:
-        assert_product(result, expected)

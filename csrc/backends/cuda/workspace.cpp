@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/cuda/check.h"
+#include "backends/cuda/tuning_scope.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
@@ -19,6 +19,8 @@ struct Block {
 
 // The counters come first, and are zeroed once: every run leaves them zero.
 Block allocate(cudaStream_t stream, std::size_t bytes) {
+  // A capture on another thread must survive the allocation.
+  const RelaxedCapture relaxed;
   void* memory = nullptr;
   if (!to_status(cudaMalloc(&memory, kCounterBytes + bytes), "cudaMalloc")
            .is_ok()) {

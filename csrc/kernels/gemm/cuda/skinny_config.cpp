@@ -41,7 +41,14 @@ int narrow_count(const GemmProblem& p) {
 }
 
 bool is_multiple_of_16(std::int64_t elements, DType dtype) {
-  return elements * static_cast<std::int64_t>(size_of(dtype)) % 16 == 0;
+  return elements % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0;
+}
+
+// Elements are loaded whole.
+bool are_elements_aligned(const GemmProblem& p) {
+  return p.align_a >= size_of(p.a_dtype) && p.align_b >= size_of(p.b_dtype) &&
+         p.align_out >= size_of(p.out_dtype) &&
+         (!p.has_bias() || p.align_bias >= size_of(p.bias_dtype));
 }
 
 /// Rows that a warp can compute, best guess first.
@@ -159,7 +166,10 @@ Status skinny_supports(const GemmProblem& p) {
   if (p.m < 1 || p.n < 1 || p.k < 1 || p.batch < 1) {
     return Status::unsupported("the product is empty");
   }
-  if (narrow_count(p) > kMostNarrow) {
+  if (!are_elements_aligned(p)) {
+    return Status::unsupported("an operand is not aligned to its elements");
+  }
+  if (std::min(p.m, p.n) > kMostNarrow) {
     return Status::unsupported("neither m nor n is in 1 to 32");
   }
   const SkinnyParameters smallest{.rows = row_choices(p).front(),
@@ -206,11 +216,12 @@ bool skinny_surely_wins(const GemmProblem& p) {
 std::optional<SkinnyParameters> skinny_from_config(const GemmProblem& p,
                                                    const SkinnyLimits& limits,
                                                    const Config& config) {
+  // Bounded, so that the products of two can be computed.
   const auto number = [](const std::vector<std::int64_t>& values,
                          std::size_t i) {
+    constexpr std::int64_t kMost = 1 << 10;
     return static_cast<int>(
-        i < values.size() ? std::clamp<std::int64_t>(values[i], 0, 1 << 20)
-                          : 0);
+        i < values.size() ? std::clamp<std::int64_t>(values[i], 0, kMost) : 0);
   };
   try {
     const SkinnyParameters x{.rows = number(config.values("rows"), 0),

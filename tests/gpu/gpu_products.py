@@ -1,0 +1,109 @@
+"""Operands on a GPU that lie between NaN, and what their products should be.
+
+Whoever reads beyond an operand, or between its rows, finds NaN in the result. Results are
+judged element by element: a norm over all of them would hide one that is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+from tunedops import _C
+
+GPU = ("cuda", 0)
+DTYPES = (torch.bfloat16, torch.float16, torch.float32)
+GUARD = 64  # elements
+
+
+def randn(*shape: int, dtype: torch.dtype = torch.bfloat16) -> Tensor:
+    return torch.randn(shape, device="cuda").to(dtype)
+
+
+def place(values: Tensor, where: str = "packed") -> Tensor:
+    """The values of a matrix, with NaN around and between its rows.
+
+    `offset`: one element behind an aligned address; `padded`: rows are aligned and apart;
+    `odd`: rows are apart and not aligned.
+    """
+    rows, columns = values.shape
+    ld = {"padded": (columns // 16 + 2) * 16, "odd": columns + 3}.get(where, columns)
+    first = GUARD + (where == "offset")
+    size = first + rows * ld + GUARD
+    memory = torch.full((size,), math.nan, dtype=values.dtype, device=values.device)
+    return memory.as_strided((rows, columns), (ld, 1), first).copy_(values)
+
+
+def matrix(
+    rows: int, columns: int, dtype: torch.dtype, layout: str = "n", where: str = "packed"
+) -> Tensor:
+    """A random matrix; with layout `t` its columns are contiguous."""
+    if layout == "t":
+        return place(randn(columns, rows, dtype=dtype), where).t()
+    return place(randn(rows, columns, dtype=dtype), where)
+
+
+def assert_right(result: Tensor, expected: Tensor, depth: int, what: object = "") -> None:
+    """Each element like a sum of `depth` products of numbers of about 1, rounded once."""
+    assert result.shape == expected.shape, what
+    epsilon = torch.finfo(result.dtype).eps
+    accumulation = min(epsilon, torch.finfo(torch.float32).eps)
+    bound = 4 * epsilon * (expected.abs() + math.sqrt(depth + 1))
+    bound += 4 * accumulation * (depth + 16)
+    got = result.double()
+    same = (got == expected) | (got.isnan() & expected.isnan())
+    right = same | (expected.isfinite() & ((got - expected).abs() <= bound))
+    if not right.all():
+        first = tuple((~right).nonzero()[0].tolist())
+        count = int((~right).sum())
+        raise AssertionError(
+            f"{what}: {count} of {right.numel()} are wrong, the first at {first}: "
+            f"{got[first].item()} instead of {expected[first].item()}"
+        )
+
+
+def has_clusters() -> bool:
+    return torch.cuda.get_device_capability()[0] >= 9
+
+
+def is_split_empty(k: int, splits: int) -> bool:
+    """Whether the last of so many splits has no k: they are multiples of 128 long."""
+    each = 128 * math.ceil(math.ceil(k / splits) / 128)
+    return (splits - 1) * each >= k
+
+
+def skinny_solutions(key: tuple[str, str], k: int) -> list[str]:
+    """What Gemm_Skinny offers for a problem, and every kind of split for all its rows."""
+    offered = [s for s in _C.candidates(GPU, *key) if s.startswith("Gemm_Skinny_")]
+    assert offered, f"Gemm_Skinny offers nothing for {key}"
+    found = list(offered)
+    # The workspace for 64 splits is more than older GPUs allow.
+    most = 64 if has_clusters() else 16
+    splits = [s for s in (2, 3, 8, 16, 64) if s <= most and not is_split_empty(k, s)]
+    for rows in {re.findall(r"_rows_(\d+)_", s)[0] for s in offered}:
+        name = f"Gemm_Skinny_rows_{rows}_warps"
+        found += [f"{name}_{w}_splitk_1_cluster_1" for w in ("1x1", "1x4", "2x2")]
+        found += [f"{name}_1x4_splitk_{s}_cluster_1" for s in {*splits[:1], *splits[-1:]}]
+        if has_clusters():
+            found += [f"{name}_1x4_splitk_{s}_cluster_{s}" for s in splits if s <= 8]
+    return list(dict.fromkeys(found))
+
+
+@pytest.fixture
+def forced_plans_run(tmp_path: Path) -> Iterator[None]:
+    """Fails the test if a forced solution was refused, since Default would pass for it."""
+    log = tmp_path / "trace.log"
+    _C.set_setting("VERBOSE_FILENAME", str(log))
+    _C.set_setting("VERBOSE", "3")
+    yield
+    _C.set_setting("VERBOSE", "0")
+    text = log.read_text() if log.exists() else ""
+    lines = [line for line in text.splitlines() if ": forced, " in line]
+    assert lines, "nothing was forced"
+    refused = [line for line in lines if not line.endswith("a plan of ours")]
+    assert refused == []

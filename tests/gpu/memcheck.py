@@ -1,0 +1,98 @@
+"""Every compiled variant of Gemm_Skinny once, for a sanitizer to watch: `make gpu-memcheck`.
+
+Not a test of pytest's, since a sanitizer slows every kernel down a hundred times: operands
+are small, made and checked on the host, and each lies in an allocation of exactly its size
+(PYTORCH_NO_CUDA_MEMORY_CACHING=1), so that an access beyond it is seen.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")
+
+import torch
+import tunedops
+from torch import Tensor
+from tunedops import _C
+
+DTYPES = (torch.bfloat16, torch.float16, torch.float32)
+# The wide side is no multiple of a tile, k of no stage. Both are of 16 bytes.
+WIDE, K = 72, 264
+NARROW = (5, 12, 27)  # computed by 8, 16 and 32 columns
+
+
+def on_device(values: Tensor, offset: int) -> Tensor:
+    """A copy that ends where its memory does; `offset` elements behind its beginning."""
+    memory = torch.empty(values.numel() + offset, dtype=values.dtype, device="cuda")
+    view = memory[offset:].view(values.shape)
+    view.copy_(values)
+    return view
+
+
+def variants() -> Iterator[tuple[torch.dtype, bool, bool, bool, int, int]]:
+    """Type, whether k is contiguous in the weights, which of both are unaligned, columns, rows."""
+    flags = itertools.product((True, False), (False, True), (False, True))
+    for dtype, (k_is_contiguous, *offsets), narrow in itertools.product(DTYPES, flags, NARROW):
+        if not k_is_contiguous:
+            rows = [32 if dtype == torch.float32 else 64]
+        else:
+            rows = [16] if any(offsets) else [16, 32]
+        for row in rows:
+            yield dtype, k_is_contiguous, *offsets, narrow, row
+
+
+def splits() -> list[str]:
+    found = ["splitk_1_cluster_1", "splitk_2_cluster_1", "splitk_3_cluster_1"]
+    if torch.cuda.get_device_capability()[0] >= 9:
+        found += ["splitk_2_cluster_2", "splitk_3_cluster_3"]
+    return found
+
+
+def is_wrong(result: Tensor, expected: Tensor) -> bool:
+    error = (result.cpu().double() - expected).abs().max().item()
+    bound = 0.5 if result.itemsize == 2 else 1e-3
+    return not error <= bound
+
+
+def main() -> int:
+    begin = time.monotonic()
+    log = Path(tempfile.mkdtemp()) / "trace.log"
+    _C.set_setting("VERBOSE_FILENAME", str(log))
+    _C.set_setting("VERBOSE", "3")
+    torch.manual_seed(0)
+    runs = wrong = 0
+    for dtype, k_is_contiguous, wide_off, narrow_off, narrow, rows in variants():
+        weights, x = torch.randn(WIDE, K).to(dtype), torch.randn(narrow, K).to(dtype)
+        expected = x.double() @ weights.double().t()
+        given_x = on_device(x, int(narrow_off))
+        if k_is_contiguous:
+            given = on_device(weights, int(wide_off)).t()
+        else:
+            given = on_device(weights.t().contiguous(), int(wide_off))
+        for split in splits():
+            # Either side may be the wide one; they take turns.
+            solution = f"Gemm_Skinny_rows_{rows}_warps_1x4_{split}"
+            with tunedops.force(solution):
+                if runs % 2:
+                    y = tunedops.mm(given.t(), given_x.t()).t()
+                else:
+                    y = tunedops.mm(given_x, given)
+            runs += 1
+            if is_wrong(y, expected):
+                wrong += 1
+                print(f"wrong: {solution} {dtype} {k_is_contiguous} {wide_off} {narrow_off}")
+    refused = log.read_text().count(": forced, Default")
+    seconds = time.monotonic() - begin
+    print(f"memcheck: {runs} runs, {wrong} wrong, {refused} refused ({seconds:.0f} s)")
+    return 1 if wrong or refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -58,7 +58,8 @@ class Backend {
   /// Bytes that tuning may take: a share of what is free now.
   virtual std::size_t tuning_memory_bytes(Device device) const = 0;
 
-  /// Aligned to 256 bytes; null if there is not enough.
+  /// Aligned to 512 bytes, as torch's allocators align; null if there is not
+  /// enough.
   virtual DeviceMemory allocate(Device device, std::size_t bytes) const = 0;
 
   /// Fills and inspects what allocate() gave, on `stream`; null if there is

@@ -5,8 +5,12 @@
 namespace tunedops {
 namespace {
 
-constexpr std::size_t kGuard = 256;
-constexpr std::size_t kGrain = 256;  // of allocations and guard zones
+constexpr std::size_t kGuard = 512;
+constexpr std::size_t kGrain = 512;  // of allocations and guard zones
+// Operands of a program that are large have pages of their own, as torch's
+// allocators give them out; where in a page they begin can matter.
+constexpr std::size_t kLarge = std::size_t{8} << 20;
+constexpr std::size_t kPage = std::size_t{2} << 20;
 // A tiny problem is warm in a real program too, and thousands of copies would
 // measure the tuner's own page faults.
 constexpr std::size_t kMaxCopies = 128;
@@ -46,6 +50,7 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
 
 void TuningBuffers::lay_out(std::vector<Operand> operands) {
   std::size_t cursor = 0;
+  std::size_t grain = kGrain;  // of a copy
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Slot slot;
     slot.operand = operands[i];
@@ -56,7 +61,10 @@ void TuningBuffers::lay_out(std::vector<Operand> operands) {
       const std::size_t misalignment =
           slot.operand.alignment >= 16 ? 0 : slot.operand.alignment;
       slot.begin = cursor;
-      slot.base = cursor + kGuard + misalignment;
+      const bool is_large = slot.operand.bytes() >= kLarge;
+      grain = is_large ? kPage : grain;
+      slot.base =
+          round_up(cursor + kGuard, is_large ? kPage : kGrain) + misalignment;
       slot.end = slot.base + slot.operand.bytes() + kGuard;
       cursor = round_up(slot.end, kGrain);
       if (slot.operand.is_output()) {
@@ -66,7 +74,7 @@ void TuningBuffers::lay_out(std::vector<Operand> operands) {
     }
     slots_.push_back(std::move(slot));
   }
-  copy_bytes_ = std::max(cursor, kGrain);
+  copy_bytes_ = std::max(round_up(cursor, grain), kGrain);
 }
 
 Status TuningBuffers::allocate(const Backend& backend, Device device,

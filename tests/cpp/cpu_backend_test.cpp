@@ -50,7 +50,7 @@ TEST(CpuBackend, MemoryIsAlignedAndCanBeFilled) {
   for (const std::size_t bytes : {1U, 255U, 257U, 100000U}) {
     const DeviceMemory memory = backend.allocate({}, bytes);
     ASSERT_NE(memory, nullptr);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 256, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 512, 0U);
     std::memset(memory.get(), 1, bytes);
   }
   const DeviceMemory memory = backend.allocate({}, 6);

@@ -110,11 +110,11 @@ class FakeBackend final : public Backend {
     if (device_.out_of_memory) {
       return nullptr;
     }
-    const std::size_t rounded = (bytes + 255) / 256 * 256;
+    const std::size_t rounded = (bytes + 511) / 512 * 512;
     device_.allocated += bytes;
     device_.most_allocated =
         std::max<std::size_t>(device_.most_allocated, device_.allocated);
-    return {std::aligned_alloc(256, rounded),
+    return {std::aligned_alloc(512, rounded),
             [&device = device_, bytes](void* memory) {
               device.allocated -= bytes;
               std::free(memory);

@@ -65,7 +65,7 @@ TEST_F(TuningBuffersTest, AlignsEachOperandAsPromisedAndNoBetter) {
     p.bias_dtype = DType::kFloat32;
     p.align_a = static_cast<std::uint8_t>(promise);
     p.align_out = static_cast<std::uint8_t>(promise);
-    const TuningBuffers buffers = make(p, 4096);
+    const TuningBuffers buffers = make(p, 20000);
     ASSERT_TRUE(buffers.status().is_ok());
     ASSERT_GT(buffers.copies(), 1U);
     for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
@@ -81,6 +81,20 @@ TEST_F(TuningBuffersTest, AlignsEachOperandAsPromisedAndNoBetter) {
       EXPECT_EQ(address(kGemmBias) % 16, 0U);
     }
   }
+}
+
+// As in a program, whose allocator gives large tensors pages of their own.
+TEST_F(TuningBuffersTest, LargeOperandsBeginAtAPage) {
+  const TuningBuffers buffers =
+      make(gemm_problem(2048, 8, 1024), 24 << 20, std::size_t{128} << 20);
+  ASSERT_GE(buffers.copies(), 2U);
+  constexpr std::intptr_t kPage = 2 << 20;
+  const auto distance = [&](GemmOperand operand, std::size_t copy) {
+    return static_cast<std::byte*>(buffers.arguments(copy).operands[operand]) -
+           static_cast<std::byte*>(buffers.arguments(0).operands[kGemmA]);
+  };
+  EXPECT_EQ(distance(kGemmA, 1) % kPage, 0);
+  EXPECT_EQ(distance(kGemmB, 0) % 512, 0);
 }
 
 TEST_F(TuningBuffersTest, InputsAreNormalAndOutputsAreNan) {
@@ -125,7 +139,7 @@ TEST_F(TuningBuffersTest, ElementsAreWhatEveryCopyHas) {
   p.ldb = 10;
   p.beta = ScalarClass::kOne;
   p.bias_dtype = DType::kBFloat16;
-  const TuningBuffers buffers = make(p, 10000);
+  const TuningBuffers buffers = make(p, 20000);
   const std::vector<Operand> operands =
       gemm_op().definition.operands(to_key(p));
   ASSERT_GT(buffers.copies(), 2U);
@@ -148,7 +162,7 @@ TEST_F(TuningBuffersTest, ElementsAreWhatEveryCopyHas) {
 
 // Who reads what is not its own reads NaN, in every copy.
 TEST_F(TuningBuffersTest, EverythingAroundOperandsIsNan) {
-  const TuningBuffers buffers = make(with_gaps(), 10000);
+  const TuningBuffers buffers = make(with_gaps(), 20000);
   for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
     const auto* a =
         static_cast<const float*>(buffers.arguments(copy).operands[kGemmA]);
@@ -193,7 +207,7 @@ TEST_F(TuningBuffersTest, ComparesWithWhatWasKept) {
 
 TEST_F(TuningBuffersTest, WhatIsKeptCountsAsMemory) {
   constexpr std::size_t kOutput = 64 * 64 * sizeof(float);
-  constexpr std::size_t kCopy = 3 * (kOutput + 512);
+  constexpr std::size_t kCopy = 3 * (kOutput + 1024);
   const GemmProblem p = gemm_problem(64, 64, 64);
   EXPECT_FALSE(make(p, 0, kCopy + kOutput - 1).status().is_ok());
   EXPECT_EQ(make(p, 1 << 20, 2 * kCopy + kOutput - 1).copies(), 1U);
@@ -262,8 +276,8 @@ TEST_F(TuningBuffersTest, InterleavedMatricesAreNoStrayWrites) {
 TEST_F(TuningBuffersTest, RotatesOverMoreThanTheCache) {
   EXPECT_EQ(make(gemm_problem(64, 64, 64), 0).copies(), 1U);
   const TuningBuffers buffers = make(gemm_problem(64, 64, 64), 1 << 20);
-  // A copy has 48 KiB of operands and two guards of 256 bytes for each.
-  EXPECT_EQ(buffers.copies(), (1U << 20) / (48 * 1024 + 6 * 256) + 1);
+  // A copy has 48 KiB of operands and two guards of 512 bytes for each.
+  EXPECT_EQ(buffers.copies(), (1U << 20) / (48 * 1024 + 6 * 512) + 1);
   std::set<void*> addresses;
   for (std::size_t copy = 0; copy < buffers.copies(); ++copy) {
     addresses.insert(buffers.arguments(copy).operands[kGemmA]);

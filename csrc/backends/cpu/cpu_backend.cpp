@@ -31,7 +31,7 @@ std::size_t CpuBackend::tuning_memory_bytes(Device) const {
 }
 
 DeviceMemory CpuBackend::allocate(Device, std::size_t bytes) const {
-  constexpr std::size_t kAlignment = 256;
+  constexpr std::size_t kAlignment = 512;
   const std::size_t rounded =
       (bytes + kAlignment - 1) / kAlignment * kAlignment;
   return {std::aligned_alloc(kAlignment, rounded), std::free};

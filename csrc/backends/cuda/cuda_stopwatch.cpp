@@ -9,13 +9,19 @@
 namespace tunedops::cuda {
 namespace {
 
-// A replay of this length is long beside its own start.
-constexpr double kReplayMs = 0.25;
+// A reading of this length is long beside the ticks of the events.
+constexpr double kReadingMs = 0.15;
 
-// More than the host takes to launch a graph, or one of torch's products.
-constexpr double kGraphLaunchUs = 15;
-constexpr double kLaunchUs = 15;
-constexpr double kMostPauseUs = 1000;
+// The queue of a stream has an end, and behind it the host waits.
+constexpr int kMostQueued = 256;
+
+// Of a call that was never timed; the first try may be too short.
+constexpr double kLaunchUs = 12;
+
+// What the host is allowed to be slower than last time.
+constexpr double kRoom = 1.5;
+constexpr double kEventsUs = 10;
+constexpr int kMostAttempts = 4;
 
 }  // namespace
 
@@ -28,130 +34,65 @@ double CudaStopwatch::now_ms() {
 Status CudaStopwatch::measure(std::span<const Launch> rotation,
                               std::size_t first, int calls,
                               double& milliseconds) {
-  auto known = replays_.find(rotation.data());
-  if (known == replays_.end()) {
-    double call_ms = 0;
-    if (Status timed = measure_launches(rotation, first, 1, call_ms);
-        !timed.is_ok()) {
-      return timed;
+  Estimate& estimate = known_[rotation.data()];
+  bool in_time = false;
+  if (estimate.call_ms == 0) {
+    estimate.launch_us = kLaunchUs;
+    if (Status status = take(rotation, first, 1, estimate, in_time);
+        !status.is_ok()) {
+      return status;
     }
-    Replay replay;
-    const Status made = make_replay(rotation, call_ms, replay);
-    if (made.is_sticky()) {
-      return made;
-    }
-    known = replays_.emplace(rotation.data(), std::move(replay)).first;
   }
-  return known->second.graph
-             ? measure_replays(known->second, calls, milliseconds)
-             : measure_launches(rotation, first, calls, milliseconds);
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const double wanted = std::ceil(kReadingMs / estimate.call_ms);
+    const int queued = std::clamp(static_cast<int>(std::min(wanted, 1e6)),
+                                  std::min(calls, kMostQueued), kMostQueued);
+    if (Status status = take(rotation, first, queued, estimate, in_time);
+        !status.is_ok()) {
+      return status;
+    }
+    if (in_time) {
+      break;
+    }
+    estimate.launch_us *= kRoom;
+  }
+  milliseconds = estimate.call_ms;
+  return Status::ok();
 }
 
-Status CudaStopwatch::measure_launches(std::span<const Launch> rotation,
-                                       std::size_t first, int calls,
-                                       double& milliseconds) {
+Status CudaStopwatch::take(std::span<const Launch> rotation, std::size_t first,
+                           int calls, Estimate& estimate,
+                           bool& was_queued_in_time) {
+  TUNEDOPS_CUDA_RETURN(
+      pause(kEventsUs + kRoom * calls * estimate.launch_us, stream_));
+  TUNEDOPS_CUDA_RETURN(cudaEventRecord(begin_.get(), stream_));
+  const double before_ms = now_ms();
   std::size_t next = first % rotation.size();
-  if (Status begun = begin(calls); !begun.is_ok()) {
-    return begun;
-  }
   for (int call = 0; call < calls; ++call) {
     if (Status status = rotation[next](); !status.is_ok()) {
       return status;
     }
     next = next + 1 == rotation.size() ? 0 : next + 1;
   }
-  if (Status status = end(milliseconds); !status.is_ok()) {
-    return status;
-  }
-  milliseconds /= calls;
-  return Status::ok();
-}
-
-Status CudaStopwatch::measure_replays(const Replay& replay, int calls,
-                                      double& milliseconds) {
-  const int replays = std::max(1, calls / replay.calls);
-  if (Status begun = begin(0); !begun.is_ok()) {
-    return begun;
-  }
-  for (int i = 0; i < replays; ++i) {
-    TUNEDOPS_CUDA_RETURN(cudaGraphLaunch(replay.graph.get(), stream_));
-  }
-  if (Status status = end(milliseconds); !status.is_ok()) {
-    return status;
-  }
-  milliseconds /= static_cast<double>(replays) * replay.calls;
-  return Status::ok();
-}
-
-// `call_ms` is an estimate. What the host took may be in it, and then the first
-// graph is too short.
-Status CudaStopwatch::make_replay(std::span<const Launch> rotation,
-                                  double call_ms, Replay& replay) {
-  const auto copies = static_cast<double>(rotation.size());
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const auto walks = static_cast<int>(
-        std::ceil(std::clamp(kReplayMs / (copies * call_ms), 1.0, 1e3)));
-    if (Status captured = capture(rotation, walks, replay); !captured.is_ok()) {
-      return captured;
-    }
-    if (Status timed = measure_replays(replay, 1, call_ms); !timed.is_ok()) {
-      return timed;
-    }
-    if (call_ms * replay.calls > kReplayMs / 2) {
-      break;
-    }
-  }
-  return Status::ok();
-}
-
-Status CudaStopwatch::capture(std::span<const Launch> rotation, int walks,
-                              Replay& replay) {
-  Status launched = Status::ok();
-  TUNEDOPS_CUDA_RETURN(
-      cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
-  int calls = 0;
-  for (int walk = 0; walk < walks; ++walk) {
-    for (const Launch& launch : rotation) {
-      launched = launched.is_ok() ? launch() : launched;
-      ++calls;
-    }
-  }
-  cudaGraph_t captured = nullptr;
-  const Status ended = to_status(cudaStreamEndCapture(stream_, &captured),
-                                 "cudaStreamEndCapture");
-  const Graph graph(captured);
-  if (!launched.is_ok()) {
-    return launched;
-  }
-  if (!ended.is_ok()) {
-    return ended;
-  }
-  cudaGraphExec_t executable = nullptr;
-  TUNEDOPS_CUDA_RETURN(cudaGraphInstantiate(&executable, graph.get(), 0));
-  replay.graph = GraphExec(executable);
-  replay.calls = calls;
-  return Status::ok();
-}
-
-// Lets the stream wait while the host queues what is measured: so many launches
-// or, with none, a graph.
-Status CudaStopwatch::begin(int launches) {
-  const double needed = kGraphLaunchUs + kLaunchUs * launches;
-  TUNEDOPS_CUDA_RETURN(pause(std::min(needed, kMostPauseUs), stream_));
-  TUNEDOPS_CUDA_RETURN(cudaEventRecord(begin_.get(), stream_));
-  return Status::ok();
-}
-
-Status CudaStopwatch::end(double& milliseconds) {
-  float reading = 0;
+  const double launch_us = 1e3 * (now_ms() - before_ms) / calls;
   TUNEDOPS_CUDA_RETURN(cudaEventRecord(end_.get(), stream_));
+  const cudaError_t begun = cudaEventQuery(begin_.get());
+  was_queued_in_time = begun == cudaErrorNotReady;
+  if (was_queued_in_time) {
+    ignore(cudaGetLastError());  // "not ready" is no error
+  } else {
+    TUNEDOPS_CUDA_RETURN(begun);
+  }
   TUNEDOPS_CUDA_RETURN(cudaEventSynchronize(end_.get()));
+  float reading = 0;
   TUNEDOPS_CUDA_RETURN(
       cudaEventElapsedTime(&reading, begin_.get(), end_.get()));
-  milliseconds = reading;
-  return reading > 0 && std::isfinite(reading)
-             ? Status::ok()
-             : Status::failed("the clock of the GPU did not advance");
+  if (!(reading > 0 && std::isfinite(reading))) {
+    return Status::failed("the clock of the GPU did not advance");
+  }
+  estimate.call_ms = static_cast<double>(reading) / calls;
+  estimate.launch_us = std::max(launch_us, estimate.launch_us / kRoom);
+  return Status::ok();
 }
 
 }  // namespace tunedops::cuda

@@ -1,9 +1,14 @@
 #pragma once
 
-// Time on the GPU, between two events, of a graph that walks through the
-// rotation. Replaying a graph leaves out what the host spends on a launch: of
-// short calls that is more than the call, and of long ones enough to decide
-// between two that are nearly equal. Programs that care run graphs too.
+// Time on the GPU, between two events. What the host spends on a launch must
+// not be in it: of short calls that is more than the call, and of long ones
+// enough to decide between two that are nearly equal. So the stream waits until
+// a whole reading is queued, and a reading that began earlier than that is
+// taken again.
+//
+// Replaying a CUDA graph would do the same with less of the host's time, but
+// while any stream is captured, no other thread may synchronise the device: a
+// program that does would fail because we tune.
 
 #include <map>
 
@@ -16,31 +21,25 @@ class CudaStopwatch final : public Stopwatch {
  public:
   explicit CudaStopwatch(cudaStream_t stream) : stream_(stream) {}
 
-  /// At least one replay of the graph, of one or more walks.
+  /// Of short calls more than were asked for.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override;
   double resolution_ms() const override { return 0.02; }
   double now_ms() override;
 
  private:
-  struct Replay {
-    GraphExec graph;  // none: this rotation cannot be captured
-    int calls = 0;
+  struct Estimate {
+    double call_ms = 0;    // 0: not known
+    double launch_us = 0;  // of the host, for one call
   };
 
-  Status measure_launches(std::span<const Launch> rotation, std::size_t first,
-                          int calls, double& milliseconds);
-  Status measure_replays(const Replay& replay, int calls, double& milliseconds);
-  Status make_replay(std::span<const Launch> rotation, double call_ms,
-                     Replay& replay);
-  Status capture(std::span<const Launch> rotation, int walks, Replay& replay);
-  Status begin(int launches);
-  Status end(double& milliseconds);
+  Status take(std::span<const Launch> rotation, std::size_t first, int calls,
+              Estimate& estimate, bool& was_queued_in_time);
 
   cudaStream_t stream_;
   Event begin_;
   Event end_;
-  std::map<const Launch*, Replay> replays_;  // by the place of the rotation
+  std::map<const Launch*, Estimate> known_;  // by the place of the rotation
 };
 
 }  // namespace tunedops::cuda

@@ -13,7 +13,7 @@ __global__ void wait(std::uint64_t nanoseconds) {
   };
   const std::uint64_t begin = now();
   // The timer ticks once a microsecond or so; the bound is for one that stands.
-  for (int i = 0; i < 1'000'000 && now() - begin < nanoseconds; ++i) {
+  for (int i = 0; i < 10'000'000 && now() - begin < nanoseconds; ++i) {
   }
 }
 

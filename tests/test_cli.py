@@ -164,6 +164,7 @@ def test_tune_writes_what_products_then_use(run: Run) -> None:
     code, out, err = run("tune", workload, "-o", "out.csv")
     assert (code, err) == (0, "")
     assert "results: out.csv" in out
+    assert re.search(r"tuned 4 of 4 products in [\d.]+ s: [\d.]+ s in the median", out)
     for label in (
         "mm float32 nt 1x24x40",
         "linear float32 nt 3x24x40",

@@ -51,7 +51,7 @@ tune() {
   "$python" -m tunedops tune "$workloads" --device "$device" -o "$out/tuned.csv" \
     >"$out/tune.log" || code=$?
   # The table is long; each suite's geometric mean, and what failed, is enough here.
-  grep -E 'geomean|failed|disturbed' "$out/tune.log" | tr -s ' ' || true
+  grep -E 'geomean|failed|disturbed|^tuned ' "$out/tune.log" | tr -s ' ' || true
   return "$code"
 }
 

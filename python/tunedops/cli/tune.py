@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import signal
+import statistics
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,8 @@ class Outcome:
     default_ms: float | None = None
     disturbed: bool = False
     """Whether other work on the machine disturbed the measurements."""
+    elapsed_ms: float | None = None
+    """How long tuning took; None if there was none."""
 
     @property
     def ratio(self) -> float | None:
@@ -102,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             "keeps what was found"
         )
         return 130
+    say_how_long(list(outcomes.values()))
     disturbed = sum(outcome.disturbed for outcome in outcomes.values())
     if disturbed:
         print(
@@ -224,7 +228,14 @@ def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
         return Outcome("failed", str(error).partition("\n")[0])
     if found.failure:
         return Outcome("failed", found.failure)
-    return Outcome("tuned", found.solution, found.time_ms, found.default_ms, found.disturbed)
+    return Outcome(
+        "tuned",
+        found.solution,
+        found.time_ms,
+        found.default_ms,
+        found.disturbed,
+        found.elapsed_ms,
+    )
 
 
 def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> None:
@@ -250,6 +261,16 @@ def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> No
         ratios = [outcomes[p].ratio for p in done if p.suite in members]
         table.add_row(visible(name), "", "", times(geomean(ratios)), "", "")
     make_console().print(table)
+
+
+def say_how_long(outcomes: list[Outcome]) -> None:
+    """One line on what tuning cost, if there was any."""
+    seconds = [o.elapsed_ms / 1e3 for o in outcomes if o.elapsed_ms is not None]
+    if seconds:
+        print(
+            f"tuned {len(seconds)} of {len(outcomes)} products in {sum(seconds):.1f} s: "
+            f"{statistics.median(seconds):.2f} s in the median, {max(seconds):.2f} s at most"
+        )
 
 
 def geomean(ratios: list[float | None]) -> float | None:

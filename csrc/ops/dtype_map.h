@@ -22,12 +22,17 @@ inline constexpr std::array<std::pair<c10::ScalarType, DType>, 6> kDTypes{{
 
 /// kNone for a type that no kernel multiplies.
 constexpr DType dtype_from(c10::ScalarType type) {
-  for (const auto& [torch_type, dtype] : kDTypes) {
-    if (torch_type == type) {
-      return dtype;
+  // A table, since every call comes here.
+  constexpr auto kTable = [] {
+    std::array<DType, static_cast<std::size_t>(c10::ScalarType::NumOptions)>
+        table{};
+    for (const auto& [torch_type, dtype] : kDTypes) {
+      table[static_cast<std::size_t>(torch_type)] = dtype;
     }
-  }
-  return DType::kNone;
+    return table;
+  }();
+  const auto index = static_cast<std::size_t>(type);
+  return index < kTable.size() ? kTable[index] : DType::kNone;
 }
 
 constexpr c10::ScalarType scalar_type_of(DType dtype) {

@@ -10,54 +10,72 @@
 #include "ops/run_product.h"
 
 namespace tunedops {
+namespace {
+
+// Asks in detail, to say what is wrong, only where something is: the common
+// call pays for one look at its operands.
+template <class Check>
+void require(const Product& product, const Check& check) {
+  if (!product.is_sound()) [[unlikely]] {
+    check();
+  }
+}
+
+}  // namespace
 
 at::Tensor mm(const at::Tensor& self, const at::Tensor& mat2) {
-  check_mm("mm", self, mat2);
+  require({.mat1 = self, .mat2 = mat2}, [&] { check_mm("mm", self, mat2); });
   return routed_mm(self, mat2);
 }
 
 at::Tensor& mm_out(const at::Tensor& self, const at::Tensor& mat2,
                    at::Tensor& out) {
-  check_mm("mm", self, mat2);
+  require({.mat1 = self, .mat2 = mat2}, [&] { check_mm("mm", self, mat2); });
   return routed_mm_out(self, mat2, out);
 }
 
 at::Tensor addmm(const at::Tensor& self, const at::Tensor& mat1,
                  const at::Tensor& mat2, const at::Scalar& beta,
                  const at::Scalar& alpha) {
-  check_addmm("addmm", self, mat1, mat2);
+  require({.mat1 = mat1, .mat2 = mat2, .addend = &self},
+          [&] { check_addmm("addmm", self, mat1, mat2); });
   return routed_addmm(self, mat1, mat2, beta, alpha);
 }
 
 at::Tensor& addmm_out(const at::Tensor& self, const at::Tensor& mat1,
                       const at::Tensor& mat2, const at::Scalar& beta,
                       const at::Scalar& alpha, at::Tensor& out) {
-  check_addmm("addmm", self, mat1, mat2);
+  require({.mat1 = mat1, .mat2 = mat2, .addend = &self},
+          [&] { check_addmm("addmm", self, mat1, mat2); });
   return routed_addmm_out(self, mat1, mat2, beta, alpha, out);
 }
 
 at::Tensor bmm(const at::Tensor& self, const at::Tensor& mat2) {
-  check_bmm("bmm", self, mat2);
+  require({.mat1 = self, .mat2 = mat2, .dims = 3},
+          [&] { check_bmm("bmm", self, mat2); });
   return routed_bmm(self, mat2);
 }
 
 at::Tensor& bmm_out(const at::Tensor& self, const at::Tensor& mat2,
                     at::Tensor& out) {
-  check_bmm("bmm", self, mat2);
+  require({.mat1 = self, .mat2 = mat2, .dims = 3},
+          [&] { check_bmm("bmm", self, mat2); });
   return routed_bmm_out(self, mat2, out);
 }
 
 at::Tensor baddbmm(const at::Tensor& self, const at::Tensor& batch1,
                    const at::Tensor& batch2, const at::Scalar& beta,
                    const at::Scalar& alpha) {
-  check_baddbmm("baddbmm", self, batch1, batch2);
+  require({.mat1 = batch1, .mat2 = batch2, .dims = 3, .addend = &self},
+          [&] { check_baddbmm("baddbmm", self, batch1, batch2); });
   return routed_baddbmm(self, batch1, batch2, beta, alpha);
 }
 
 at::Tensor& baddbmm_out(const at::Tensor& self, const at::Tensor& batch1,
                         const at::Tensor& batch2, const at::Scalar& beta,
                         const at::Scalar& alpha, at::Tensor& out) {
-  check_baddbmm("baddbmm", self, batch1, batch2);
+  require({.mat1 = batch1, .mat2 = batch2, .dims = 3, .addend = &self},
+          [&] { check_baddbmm("baddbmm", self, batch1, batch2); });
   return routed_baddbmm_out(self, batch1, batch2, beta, alpha, out);
 }
 

@@ -21,37 +21,37 @@ struct MatrixLayout {
 
 /// Layout of the last two dimensions; a leading one is the batch. Strides of
 /// dimensions of size 1 mean nothing and are replaced by what is tightest, so
-/// that equal problems have equal keys.
+/// that equal problems have equal keys. On the way of every call: sizes and
+/// strides are read once.
 inline MatrixLayout layout_of(const at::Tensor& tensor) {
-  const auto dims = tensor.dim();
-  const std::int64_t rows = tensor.size(dims - 2);
-  const std::int64_t columns = tensor.size(dims - 1);
-  const std::int64_t row_stride = tensor.stride(dims - 2);
-  const std::int64_t column_stride = tensor.stride(dims - 1);
-  const bool rows_run = columns == 1 || column_stride == 1;
-  const bool columns_run = rows == 1 || row_stride == 1;
+  const at::IntArrayRef sizes = tensor.sizes();
+  const std::size_t dims = sizes.size();
+  const std::int64_t* const size = sizes.data() + (dims - 2);
+  const std::int64_t* const stride = tensor.strides().data() + (dims - 2);
+  const std::int64_t rows = size[0];
+  const std::int64_t columns = size[1];
+  const bool rows_run = columns == 1 || stride[1] == 1;
+  const bool columns_run = rows == 1 || stride[0] == 1;
 
   MatrixLayout layout;
-  if (rows_run && (rows == 1 || row_stride == columns)) {
+  if (rows_run && (rows == 1 || stride[0] == columns)) {
     layout.ld = columns;
-  } else if (columns_run && (columns == 1 || column_stride >= rows)) {
+  } else if (columns_run && (columns == 1 || stride[1] >= rows)) {
     layout.row_major = false;
-    layout.ld = columns == 1 ? rows : column_stride;
-  } else if (rows_run && row_stride >= columns) {
-    layout.ld = row_stride;
+    layout.ld = columns == 1 ? rows : stride[1];
+  } else if (rows_run && stride[0] >= columns) {
+    layout.ld = stride[0];
   } else {
     layout.needs_copy = true;
-    layout.ld = columns;
   }
-  layout.needs_copy = layout.needs_copy || tensor.is_neg();
-  if (layout.needs_copy) {
+  if (layout.needs_copy || tensor.is_neg()) [[unlikely]] {
+    layout.needs_copy = true;
     layout.row_major = true;
     layout.ld = columns;
   }
-  const std::int64_t packed = layout.ld * (layout.row_major ? rows : columns);
-  const bool batched = dims == 3 && tensor.size(0) > 1;
+  const bool batched = dims == 3 && size[-1] > 1 && !layout.needs_copy;
   layout.batch_stride =
-      batched && !layout.needs_copy ? tensor.stride(0) : packed;
+      batched ? stride[-1] : layout.ld * (layout.row_major ? rows : columns);
   return layout;
 }
 

@@ -9,10 +9,6 @@
 namespace tunedops {
 namespace {
 
-DType dtype_of(const at::Tensor& tensor) {
-  return dtype_from(tensor.scalar_type());
-}
-
 // Nothing for a scalar that raw kernels cannot take.
 std::optional<ScalarClass> class_of(const at::Scalar* scalar,
                                     ScalarClass absent) {
@@ -34,9 +30,10 @@ std::uint16_t threads_of_pool() {
       at::in_parallel_region() ? 1 : at::get_num_threads());
 }
 
-bool are_alike(const at::Tensor& left, const at::Tensor& right) {
-  return left.scalar_type() == right.scalar_type() &&
-         left.device() == right.device();
+// Memory that somebody took away, as FSDP does with parameters.
+bool was_freed(const at::Tensor& tensor) {
+  const c10::Storage& storage = tensor.unsafeGetTensorImpl()->unsafe_storage();
+  return !storage || storage.data() == nullptr;
 }
 
 bool can_be_bias(const Product& product) {
@@ -47,47 +44,34 @@ bool can_be_bias(const Product& product) {
 
 }  // namespace
 
-bool Product::is_sound() const {
-  if (mat1.dim() != dims || mat2.dim() != dims || !are_alike(mat1, mat2) ||
-      mat1.size(dims - 1) != mat2.size(dims - 2) ||
-      (batched() && mat1.size(0) != mat2.size(0))) {
-    return false;
-  }
-  for (const at::Tensor* term : {addend, bias}) {
-    if (term != nullptr && (!are_alike(*term, mat1) ||
-                            !at::is_expandable_to(term->sizes(), sizes()))) {
-      return false;
-    }
-  }
-  return true;
+bool Product::is_sound_term(const at::Tensor& term) const {
+  return are_alike(term, mat1) &&
+         at::is_expandable_to(term.sizes(), ProductSizes(*this));
 }
 
-OutputLayout fresh_output(const Product& product) {
-  OutputLayout output;
-  output.layout.row_major = !product.vector;
-  output.layout.ld = product.vector ? product.rows() : product.columns();
-  output.layout.batch_stride = product.rows() * product.columns();
-  return output;
-}
-
-std::optional<GemmProblem> describe(const Product& product,
-                                    const OutputLayout& output) {
+bool describe(const Product& product, const OutputLayout& output,
+              GemmProblem& p) {
   const auto alpha = class_of(product.alpha, ScalarClass::kOne);
   const auto beta = class_of(product.beta, ScalarClass::kZero);
   if (!alpha || *alpha == ScalarClass::kZero || !beta) {
-    return std::nullopt;
+    return false;
   }
   const at::Tensor& mat1 = product.mat1;
   const at::Tensor& mat2 = product.mat2;
-  const DType dtype = dtype_of(mat1);
-  if (dtype == DType::kNone || mat1.numel() == 0 || mat2.numel() == 0) {
-    return std::nullopt;
+  const std::int64_t rows = product.rows();
+  const std::int64_t columns = product.columns();
+  p.k = product.inner();
+  p.batch = product.batch();
+  const c10::ScalarType type = mat1.scalar_type();
+  const DType dtype = dtype_from(type);
+  if (dtype == DType::kNone || rows == 0 || columns == 0 || p.k == 0 ||
+      p.batch == 0) {
+    return false;
   }
-  for (const at::Tensor* operand :
-       {&mat1, &mat2, product.bias, product.addend}) {
-    if (operand != nullptr && operand->storage().data() == nullptr) {
-      return std::nullopt;  // its memory was freed; the original says so
-    }
+  if (was_freed(mat1) || was_freed(mat2) ||
+      (product.bias != nullptr && was_freed(*product.bias)) ||
+      (product.addend != nullptr && was_freed(*product.addend))) {
+    return false;  // the original says so
   }
   // In BLAS's frame a column-major output is the product itself, a row-major
   // one its transpose: out^T = mat2^T @ mat1^T.
@@ -97,13 +81,12 @@ std::optional<GemmProblem> describe(const Product& product,
   const MatrixLayout layout_a = layout_of(a);
   const MatrixLayout layout_b = layout_of(b);
 
-  GemmProblem p;
   const bool is_cpu = mat1.is_cpu();
   p.header.device_type = is_cpu ? DeviceType::kCpu : DeviceType::kCuda;
-  p.header.device_index = is_cpu ? 0 : mat1.device().index();
+  p.header.device_index = is_cpu ? 0 : mat1.get_device();
   p.header.threads = is_cpu ? threads_of_pool() : 0;
-  p.header.precision =
-      precision_flags(mat1.device().type(), mat1.scalar_type());
+  p.header.precision = precision_flags(
+      is_cpu ? c10::DeviceType::CPU : c10::DeviceType::CUDA, type);
   p.a_dtype = p.b_dtype = p.out_dtype = dtype;
   p.transpose_a = layout_a.row_major != swapped;
   p.transpose_b = layout_b.row_major != swapped;
@@ -113,23 +96,21 @@ std::optional<GemmProblem> describe(const Product& product,
   p.alpha = *alpha;
   p.beta = *beta;
   p.batched = product.batched();
-  p.m = swapped ? product.columns() : product.rows();
-  p.n = swapped ? product.rows() : product.columns();
-  p.k = mat1.size(product.dims - 1);
+  p.m = swapped ? columns : rows;
+  p.n = swapped ? rows : columns;
   p.lda = layout_a.ld;
   p.ldb = layout_b.ld;
   p.ldc = output.layout.ld;
   if (p.batched) {
-    p.batch = mat1.size(0);
     p.stride_a = layout_a.batch_stride;
     p.stride_b = layout_b.batch_stride;
     p.stride_c = output.layout.batch_stride;
   }
   if (product.bias != nullptr) {
     if (!swapped || !can_be_bias(product)) {
-      return std::nullopt;
+      return false;
     }
-    p.bias_dtype = dtype_of(*product.bias);
+    p.bias_dtype = dtype_from(product.bias->scalar_type());
   }
   // A CPU loads unaligned vectors at full speed, so alignment is no part of its
   // problems: slices of a buffer would only be tuned again and again.
@@ -139,7 +120,7 @@ std::optional<GemmProblem> describe(const Product& product,
     p.align_out = output.alignment;
     p.align_bias = product.bias != nullptr ? alignment_of(*product.bias) : 16;
   }
-  return p;
+  return true;
 }
 
 }  // namespace tunedops

@@ -5,9 +5,8 @@
 // in how they get here; from here on they are the same.
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/DimVector.h>
 
-#include <optional>
+#include <array>
 
 #include "kernels/gemm/gemm_problem.h"
 #include "ops/matrix_layout.h"
@@ -27,16 +26,44 @@ struct Product {
 
   /// Whether the operands make a product at all. Where they do not, torch's
   /// original gets them and says so in its own words.
-  bool is_sound() const;
+  bool is_sound() const {
+    const at::IntArrayRef sizes1 = mat1.sizes();
+    const at::IntArrayRef sizes2 = mat2.sizes();
+    const auto d = static_cast<std::size_t>(dims);
+    return sizes1.size() == d && sizes2.size() == d &&
+           sizes1[d - 1] == sizes2[d - 2] &&
+           (!batched() || sizes1[0] == sizes2[0]) && are_alike(mat1, mat2) &&
+           (addend == nullptr || is_sound_term(*addend)) &&
+           (bias == nullptr || is_sound_term(*bias));
+  }
 
   // Of a sound product:
   bool batched() const { return dims == 3; }
-  std::int64_t rows() const { return mat1.size(dims - 2); }
-  std::int64_t columns() const { return mat2.size(dims - 1); }
-  c10::DimVector sizes() const {
-    return batched() ? c10::DimVector{mat1.size(0), rows(), columns()}
-                     : c10::DimVector{rows(), columns()};
+  std::int64_t rows() const { return mat1.sizes().end()[-2]; }
+  std::int64_t columns() const { return mat2.sizes().end()[-1]; }
+  std::int64_t inner() const { return mat1.sizes().end()[-1]; }
+  std::int64_t batch() const { return batched() ? mat1.sizes()[0] : 1; }
+
+ private:
+  static bool are_alike(const at::Tensor& left, const at::Tensor& right) {
+    return left.dtype() == right.dtype() && left.device() == right.device();
   }
+  bool is_sound_term(const at::Tensor& term) const;
+};
+
+/// The shape of a sound product.
+class ProductSizes {
+ public:
+  explicit ProductSizes(const Product& product)
+      : sizes_{product.batch(), product.rows(), product.columns()},
+        first_(product.batched() ? 0 : 1) {}
+  operator at::IntArrayRef() const {  // NOLINT: this is what it is for
+    return {sizes_.data() + first_, sizes_.size() - first_};
+  }
+
+ private:
+  std::array<std::int64_t, 3> sizes_;
+  std::size_t first_;
 };
 
 /// Where the output lies, before or after it exists.
@@ -46,11 +73,17 @@ struct OutputLayout {
 };
 
 /// The layout of a fresh output.
-OutputLayout fresh_output(const Product& product);
+inline OutputLayout fresh_output(const Product& product) {
+  OutputLayout output;
+  output.layout.row_major = !product.vector;
+  output.layout.ld = product.vector ? product.rows() : product.columns();
+  output.layout.batch_stride = product.rows() * product.columns();
+  return output;
+}
 
-/// The product as a problem, or nothing if only torch's original can compute
-/// it (empty matrices, types that no kernel has, complex scalars, …).
-std::optional<GemmProblem> describe(const Product& product,
-                                    const OutputLayout& output);
+/// The product as a problem; false if only torch's original can compute it
+/// (empty matrices, types that no kernel has, complex scalars, …).
+bool describe(const Product& product, const OutputLayout& output,
+              GemmProblem& problem);
 
 }  // namespace tunedops

@@ -13,7 +13,7 @@ namespace {
 template <class Original>
 at::Tensor tuned_or(const Product& product, const Original& original) {
   if (getTuningContext().is_active() && product.is_sound()) {
-    at::Tensor out = run_tuned(product, product.sizes());
+    at::Tensor out = run_tuned(product, ProductSizes(product));
     if (out.defined()) {
       return out;
     }

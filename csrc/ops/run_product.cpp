@@ -144,26 +144,26 @@ bool is_plain_output(const Product& product, const at::Tensor& out) {
 at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
   const CurrentDevice device(product.mat1);
   const OutputLayout output = fresh_output(product);
-  const auto problem = describe(product, output);
-  if (!problem) {
+  GemmProblem problem;
+  if (!describe(product, output, problem)) {
     return {};
   }
-  const Plan* plan = getTuningContext().plan_for(to_key(*problem),
+  const Plan* plan = getTuningContext().plan_for(to_key(problem),
                                                  current_stream(product.mat1));
   if (plan == nullptr) {
     return {};
   }
   if (plan->takes_tensors()) {
-    const at::Tensor out = run_aten_plan(*plan, product, *problem);
+    const at::Tensor out = run_aten_plan(*plan, product, problem);
     return !out.defined() || out.sizes() == sizes
                ? out
                : at::_unsafe_view(out, sizes);
   }
   at::Tensor out = empty_like_product(product, sizes);
-  if (reads_addend(*problem)) {
-    out.view(product.sizes()).copy_(*product.addend);
+  if (reads_addend(problem)) {
+    out.view(ProductSizes(product)).copy_(*product.addend);
   }
-  return run_raw(*plan, product, *problem, output.layout.row_major, out)
+  return run_raw(*plan, product, problem, output.layout.row_major, out)
              ? out
              : at::Tensor();
 }
@@ -177,32 +177,32 @@ bool run_tuned_out(const Product& product, const at::Tensor& out) {
   if (product.vector && out.stride(0) == 1) {
     layout = fresh_output(product).layout;
   }
-  const auto problem =
-      describe(product, {.layout = layout, .alignment = alignment_of(out)});
-  if (!problem) {
+  GemmProblem problem;
+  if (!describe(product, {.layout = layout, .alignment = alignment_of(out)},
+                problem)) {
     return false;
   }
   const bool in_place =
       product.addend != nullptr && product.addend->is_same(out);
-  if (reads_addend(*problem) && !in_place && overlaps(out, *product.addend)) {
+  if (reads_addend(problem) && !in_place && overlaps(out, *product.addend)) {
     return false;
   }
   const Plan* plan =
-      getTuningContext().plan_for(to_key(*problem), current_stream(out));
+      getTuningContext().plan_for(to_key(problem), current_stream(out));
   if (plan == nullptr) {
     return false;
   }
   if (plan->takes_tensors()) {
-    const at::Tensor result = run_aten_plan(*plan, product, *problem);
+    const at::Tensor result = run_aten_plan(*plan, product, problem);
     if (result.defined()) {
       out.copy_(result);
     }
     return result.defined();
   }
-  if (reads_addend(*problem) && !in_place) {
+  if (reads_addend(problem) && !in_place) {
     out.copy_(*product.addend);
   }
-  return run_raw(*plan, product, *problem, layout.row_major, out);
+  return run_raw(*plan, product, problem, layout.row_major, out);
 }
 
 }  // namespace tunedops

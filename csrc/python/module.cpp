@@ -140,11 +140,11 @@ key_of(const py::object& mat1, const py::object& mat2, const py::object& bias,
   if ((product.dims != 2 && product.dims != 3) || !product.is_sound()) {
     throw std::invalid_argument("key_of: the operands make no product");
   }
-  const auto problem = describe(product, fresh_output(product));
-  if (!problem) {
+  GemmProblem problem;
+  if (!describe(product, fresh_output(product), problem)) {
     return std::nullopt;
   }
-  KeyText key = getTuningContext().key_text(to_key(*problem));
+  KeyText key = getTuningContext().key_text(to_key(problem));
   return std::make_pair(std::move(key.op), std::move(key.params));
 }
 

@@ -6,8 +6,8 @@
 
 #include "kernels/gemm/gemm_definition.h"
 #include "ops/check_product.h"
-#include "ops/context.h"
-#include "ops/run_product.h"
+#include "ops/originals.h"
+#include "ops/tuned_or.h"
 
 namespace tunedops {
 namespace {
@@ -24,8 +24,9 @@ void require(const Product& product, const Check& check) {
 }  // namespace
 
 at::Tensor mm(const at::Tensor& self, const at::Tensor& mat2) {
-  require({.mat1 = self, .mat2 = mat2}, [&] { check_mm("mm", self, mat2); });
-  return routed_mm(self, mat2);
+  return tuned_or(
+      {.mat1 = self, .mat2 = mat2}, [&] { check_mm("mm", self, mat2); },
+      [&] { return originals::mm(self, mat2); });
 }
 
 at::Tensor& mm_out(const at::Tensor& self, const at::Tensor& mat2,
@@ -51,9 +52,10 @@ at::Tensor& addmm_out(const at::Tensor& self, const at::Tensor& mat1,
 }
 
 at::Tensor bmm(const at::Tensor& self, const at::Tensor& mat2) {
-  require({.mat1 = self, .mat2 = mat2, .dims = 3},
-          [&] { check_bmm("bmm", self, mat2); });
-  return routed_bmm(self, mat2);
+  return tuned_or(
+      {.mat1 = self, .mat2 = mat2, .dims = 3},
+      [&] { check_bmm("bmm", self, mat2); },
+      [&] { return originals::bmm(self, mat2); });
 }
 
 at::Tensor& bmm_out(const at::Tensor& self, const at::Tensor& mat2,

@@ -1,10 +1,9 @@
 #include "ops/product.h"
 
 #include <ATen/ExpandUtils.h>
-#include <ATen/Parallel.h>
 
+#include "ops/call_state.h"
 #include "ops/dtype_map.h"
-#include "ops/precision_flags.h"
 
 namespace tunedops {
 namespace {
@@ -23,11 +22,6 @@ std::optional<ScalarClass> class_of(const at::Scalar* scalar,
     return ScalarClass::kZero;
   }
   return value == 1 ? ScalarClass::kOne : ScalarClass::kAny;
-}
-
-std::uint16_t threads_of_pool() {
-  return static_cast<std::uint16_t>(
-      at::in_parallel_region() ? 1 : at::get_num_threads());
 }
 
 // Memory that somebody took away, as FSDP does with parameters.
@@ -62,8 +56,7 @@ bool describe(const Product& product, const OutputLayout& output,
   const std::int64_t columns = product.columns();
   p.k = product.inner();
   p.batch = product.batch();
-  const c10::ScalarType type = mat1.scalar_type();
-  const DType dtype = dtype_from(type);
+  const DType dtype = dtype_from(mat1.scalar_type());
   if (dtype == DType::kNone || rows == 0 || columns == 0 || p.k == 0 ||
       p.batch == 0) {
     return false;
@@ -81,12 +74,7 @@ bool describe(const Product& product, const OutputLayout& output,
   const MatrixLayout layout_a = layout_of(a);
   const MatrixLayout layout_b = layout_of(b);
 
-  const bool is_cpu = mat1.is_cpu();
-  p.header.device_type = is_cpu ? DeviceType::kCpu : DeviceType::kCuda;
-  p.header.device_index = is_cpu ? 0 : mat1.get_device();
-  p.header.threads = is_cpu ? threads_of_pool() : 0;
-  p.header.precision = precision_flags(
-      is_cpu ? c10::DeviceType::CPU : c10::DeviceType::CUDA, type);
+  p.header = call_state(mat1, kGemmOp);
   p.a_dtype = p.b_dtype = p.out_dtype = dtype;
   p.transpose_a = layout_a.row_major != swapped;
   p.transpose_b = layout_b.row_major != swapped;
@@ -114,7 +102,7 @@ bool describe(const Product& product, const OutputLayout& output,
   }
   // A CPU loads unaligned vectors at full speed, so alignment is no part of its
   // problems: slices of a buffer would only be tuned again and again.
-  if (!is_cpu) {
+  if (!mat1.is_cpu()) {
     p.align_a = layout_a.needs_copy ? 16 : alignment_of(a);
     p.align_b = layout_b.needs_copy ? 16 : alignment_of(b);
     p.align_out = output.alignment;

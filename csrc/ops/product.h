@@ -27,17 +27,19 @@ struct Product {
   /// Whether the operands make a product at all. Where they do not, torch's
   /// original gets them and says so in its own words.
   bool is_sound() const {
-    const at::IntArrayRef sizes1 = mat1.sizes();
-    const at::IntArrayRef sizes2 = mat2.sizes();
-    const auto d = static_cast<std::size_t>(dims);
-    return sizes1.size() == d && sizes2.size() == d &&
-           sizes1[d - 1] == sizes2[d - 2] &&
-           (!batched() || sizes1[0] == sizes2[0]) && are_alike(mat1, mat2) &&
+    return has_dims() && inner() == mat2.sizes().end()[-2] &&
+           (!batched() || batch() == mat2.sizes()[0]) &&
+           are_alike(mat1, mat2) &&
            (addend == nullptr || is_sound_term(*addend)) &&
            (bias == nullptr || is_sound_term(*bias));
   }
 
-  // Of a sound product:
+  bool has_dims() const {
+    const auto d = static_cast<std::size_t>(dims);
+    return mat1.sizes().size() == d && mat2.sizes().size() == d;
+  }
+
+  // Of a product that has them:
   bool batched() const { return dims == 3; }
   std::int64_t rows() const { return mat1.sizes().end()[-2]; }
   std::int64_t columns() const { return mat2.sizes().end()[-1]; }
@@ -51,7 +53,7 @@ struct Product {
   bool is_sound_term(const at::Tensor& term) const;
 };
 
-/// The shape of a sound product.
+/// The shape of a product that has its dimensions.
 class ProductSizes {
  public:
   explicit ProductSizes(const Product& product)

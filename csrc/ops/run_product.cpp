@@ -5,6 +5,7 @@
 #include <ATen/ops/empty.h>
 
 #include "ops/aten_plan.h"
+#include "ops/call_key.h"
 #include "ops/context.h"
 #include "ops/device_stream.h"
 
@@ -39,8 +40,34 @@ at::Tensor empty_like_product(const Product& product, at::IntArrayRef sizes) {
   return at::empty(sizes, product.mat1.options());
 }
 
-bool run_raw(const Plan& plan, const Product& product,
-             const GemmProblem& problem, bool swapped, const at::Tensor& out) {
+// On raw memory, on the current stream of the output's device.
+Status run_raw(const Plan& plan, Arguments& arguments, const at::Tensor& out) {
+  const Stream stream = current_stream(out);
+  const Workspace workspace(plan, out, stream);
+  arguments.workspace = workspace.data();
+  arguments.counters = workspace.counters();
+  return workspace.is_there()
+             ? plan.run(arguments, stream)
+             : Status::failed("there is no memory for its workspace");
+}
+
+// Whether it ran; if not, it is said (once) that Default runs instead.
+bool succeeded(const Status& status, const Product& product,
+               const OutputLayout& output) {
+  if (status.is_ok()) [[likely]] {
+    return true;
+  }
+  GemmProblem problem;
+  if (describe(product, output, problem)) {
+    getTuningContext().report_failed_run(to_key(problem), status);
+  }
+  return false;
+}
+
+// Any operands: those that have to are copied first.
+bool run_into(const Plan& plan, const Product& product,
+              const OutputLayout& output, const at::Tensor& out) {
+  const bool swapped = output.layout.row_major;
   const PlanOperand a(swapped ? product.mat2 : product.mat1);
   const PlanOperand b(swapped ? product.mat1 : product.mat2);
   Arguments arguments;
@@ -53,23 +80,12 @@ bool run_raw(const Plan& plan, const Product& product,
   }
   arguments.alpha = value_of(product.alpha, 1);
   arguments.beta = value_of(product.beta, 0);
-  const Stream stream = current_stream(out);
-  const Workspace workspace(plan, out, stream);
-  arguments.workspace = workspace.data();
-  arguments.counters = workspace.counters();
-  const Status status =
-      workspace.is_there()
-          ? plan.run(arguments, stream)
-          : Status::failed("there is no memory for its workspace");
-  if (!status.is_ok()) {
-    getTuningContext().report_failed_run(to_key(problem), status);
-  }
-  return status.is_ok();
+  return succeeded(run_raw(plan, arguments, out), product, output);
 }
 
 // The plan's own tensor, or an undefined one if it could not run.
 at::Tensor run_aten_plan(const Plan& plan, const Product& product,
-                         const GemmProblem& problem) {
+                         const OutputLayout& output) {
   const PlanOperand mat1(product.mat1);
   const PlanOperand mat2(product.mat2);
   at::Tensor out;
@@ -77,10 +93,39 @@ at::Tensor run_aten_plan(const Plan& plan, const Product& product,
     out = static_cast<const AtenGemmPlan&>(plan).call(
         mat1.tensor(), mat2.tensor(), product.bias);
   });
-  if (!status.is_ok()) {
-    getTuningContext().report_failed_run(to_key(problem), status);
+  return succeeded(status, product, output) ? out : at::Tensor();
+}
+
+bool reads_addend(const Product& product) {
+  return product.addend != nullptr && product.beta != nullptr &&
+         product.beta->toDouble() != 0;
+}
+
+// A fresh output, or an undefined tensor if the plan could not run.
+at::Tensor run_plan(const Plan& plan, const Product& product,
+                    at::IntArrayRef sizes) {
+  const OutputLayout output = fresh_output(product);
+  if (plan.takes_tensors()) {
+    const at::Tensor out = run_aten_plan(plan, product, output);
+    return !out.defined() || out.sizes() == sizes
+               ? out
+               : at::_unsafe_view(out, sizes);
   }
-  return out;
+  at::Tensor out = empty_like_product(product, sizes);
+  if (reads_addend(product)) {
+    out.view(ProductSizes(product)).copy_(*product.addend);
+  }
+  return run_into(plan, product, output, out) ? out : at::Tensor();
+}
+
+// What is noted of a call whose operands are read as they lie.
+constexpr std::uint32_t kReadAsTheyLie = 1;
+
+std::uint32_t note_of(const Product& product) {
+  return layout_of(product.mat1).needs_copy ||
+                 layout_of(product.mat2).needs_copy
+             ? 0
+             : kReadAsTheyLie;
 }
 
 struct ByteRange {
@@ -118,10 +163,6 @@ bool overlaps_itself(const at::Tensor& out, const MatrixLayout& layout) {
   return layout.batch_stride < (runs - 1) * layout.ld + run;
 }
 
-bool reads_addend(const GemmProblem& problem) {
-  return problem.beta != ScalarClass::kZero;
-}
-
 // An output that the original would not resize, cast or reject, and that no
 // input is read from.
 bool is_plain_output(const Product& product, const at::Tensor& out) {
@@ -141,31 +182,55 @@ bool is_plain_output(const Product& product, const at::Tensor& out) {
 
 }  // namespace
 
-at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
+Attempt run_known(const Product& product, at::IntArrayRef sizes) {
+  Call call;
+  if (!read_call(product, call)) {
+    return {};
+  }
+  const PlanCache::Entry* const known = getTuningContext().known(call.key);
+  if (known == nullptr) {
+    return {};
+  }
+  if (known->plan == nullptr) {
+    return {.is_known = true, .out = {}};
+  }
   const CurrentDevice device(product.mat1);
-  const OutputLayout output = fresh_output(product);
-  GemmProblem problem;
-  if (!describe(product, output, problem)) {
-    return {};
-  }
-  const Plan* plan = getTuningContext().plan_for(to_key(problem),
-                                                 current_stream(product.mat1));
-  if (plan == nullptr) {
-    return {};
-  }
-  if (plan->takes_tensors()) {
-    const at::Tensor out = run_aten_plan(*plan, product, problem);
-    return !out.defined() || out.sizes() == sizes
-               ? out
-               : at::_unsafe_view(out, sizes);
+  const Plan& plan = *known->plan;
+  if (known->note != kReadAsTheyLie || plan.takes_tensors()) {
+    return {.is_known = true, .out = run_plan(plan, product, sizes)};
   }
   at::Tensor out = empty_like_product(product, sizes);
-  if (reads_addend(problem)) {
-    out.view(ProductSizes(product)).copy_(*product.addend);
+  Arguments arguments;
+  arguments.operands[kGemmA] = product.vector ? call.mat1 : call.mat2;
+  arguments.operands[kGemmB] = product.vector ? call.mat2 : call.mat1;
+  arguments.operands[kGemmOut] = out.mutable_data_ptr();
+  arguments.operands[kGemmBias] = call.bias;
+  if (!succeeded(run_raw(plan, arguments, out), product,
+                 fresh_output(product))) {
+    out = at::Tensor();
   }
-  return run_raw(*plan, product, problem, output.layout.row_major, out)
-             ? out
-             : at::Tensor();
+  return {.is_known = true, .out = std::move(out)};
+}
+
+at::Tensor run_new(const Product& product, at::IntArrayRef sizes) {
+  const CurrentDevice device(product.mat1);
+  GemmProblem problem;
+  if (!describe(product, fresh_output(product), problem)) {
+    return {};
+  }
+  TuningContext& context = getTuningContext();
+  const Stream stream = current_stream(product.mat1);
+  Call call;
+  const Plan* const plan = read_call(product, call)
+                               ? context.plan_for(to_key(problem), stream,
+                                                  call.key, note_of(product))
+                               : context.plan_for(to_key(problem), stream);
+  return plan == nullptr ? at::Tensor() : run_plan(*plan, product, sizes);
+}
+
+at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
+  Attempt attempt = run_known(product, sizes);
+  return attempt.is_known ? std::move(attempt.out) : run_new(product, sizes);
 }
 
 bool run_tuned_out(const Product& product, const at::Tensor& out) {
@@ -173,18 +238,18 @@ bool run_tuned_out(const Product& product, const at::Tensor& out) {
   if (!is_plain_output(product, out)) {
     return false;
   }
-  MatrixLayout layout = layout_of(out);
+  OutputLayout output{.layout = layout_of(out), .alignment = alignment_of(out)};
   if (product.vector && out.stride(0) == 1) {
-    layout = fresh_output(product).layout;
+    output.layout = fresh_output(product).layout;
   }
   GemmProblem problem;
-  if (!describe(product, {.layout = layout, .alignment = alignment_of(out)},
-                problem)) {
+  if (!describe(product, output, problem)) {
     return false;
   }
   const bool in_place =
       product.addend != nullptr && product.addend->is_same(out);
-  if (reads_addend(problem) && !in_place && overlaps(out, *product.addend)) {
+  const bool copies_addend = reads_addend(product) && !in_place;
+  if (copies_addend && overlaps(out, *product.addend)) {
     return false;
   }
   const Plan* plan =
@@ -193,16 +258,16 @@ bool run_tuned_out(const Product& product, const at::Tensor& out) {
     return false;
   }
   if (plan->takes_tensors()) {
-    const at::Tensor result = run_aten_plan(*plan, product, problem);
+    const at::Tensor result = run_aten_plan(*plan, product, output);
     if (result.defined()) {
       out.copy_(result);
     }
     return result.defined();
   }
-  if (reads_addend(problem) && !in_place) {
+  if (copies_addend) {
     out.copy_(*product.addend);
   }
-  return run_raw(*plan, product, problem, layout.row_major, out);
+  return run_into(*plan, product, output, out);
 }
 
 }  // namespace tunedops

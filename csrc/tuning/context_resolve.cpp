@@ -9,8 +9,9 @@
 
 namespace tunedops {
 
-const Plan* TuningContext::resolve(const ProblemKey& problem,
-                                   std::uint64_t hash, Stream stream) {
+const Plan* TuningContext::resolve(const ProblemKey& problem, Stream stream,
+                                   const ProblemKey& remembered,
+                                   std::uint32_t note) {
   if (ThreadState::current().originals_only) {
     return nullptr;
   }
@@ -27,7 +28,8 @@ const Plan* TuningContext::resolve(const ProblemKey& problem,
   }
   if (decision.lasting) {
     PlanCache::of_this_thread().insert(
-        problem, hash, ThreadState::current().overlay, decision.plan, epoch);
+        remembered, PlanCache::hash_of(remembered),
+        ThreadState::current().overlay, decision.plan, epoch, note);
   }
   say(notices);
   trace(problem, decision);

@@ -18,6 +18,7 @@ class PlanCache {
     ProblemKey key;
     std::uint64_t hash = 0;  // 0: the slot is free
     std::uint32_t overlay = 0;
+    std::uint32_t note = 0;      // of whoever made the key
     const Plan* plan = nullptr;  // null: Default
   };
 
@@ -35,7 +36,8 @@ class PlanCache {
       return nullptr;
     }
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    for (std::size_t i = first_slot(hash);; ++i) {
+      i &= mask;
       const Entry& entry = slots_[i];
       if (entry.hash == 0) {
         return nullptr;
@@ -47,7 +49,7 @@ class PlanCache {
   }
 
   void insert(const ProblemKey& key, std::uint64_t hash, std::uint32_t overlay,
-              const Plan* plan, std::uint64_t epoch) {
+              const Plan* plan, std::uint64_t epoch, std::uint32_t note = 0) {
     if (epoch_ != epoch || count_ >= kMaxEntries) {
       slots_.clear();
       count_ = 0;
@@ -56,7 +58,7 @@ class PlanCache {
     if (2 * (count_ + 1) > slots_.size()) {
       grow();
     }
-    place({key, hash, overlay, plan});
+    place({key, hash, overlay, note, plan});
     ++count_;
   }
 
@@ -68,9 +70,12 @@ class PlanCache {
   // repeat must not grow without bound.
   static constexpr std::size_t kMaxEntries = 1 << 16;
 
+  // The lowest bit is always set.
+  static std::size_t first_slot(std::uint64_t hash) { return hash >> 1; }
+
   void place(const Entry& entry) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = entry.hash & mask;
+    std::size_t i = first_slot(entry.hash) & mask;
     while (slots_[i].hash != 0) {
       i = (i + 1) & mask;
     }

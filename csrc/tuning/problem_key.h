@@ -43,14 +43,13 @@ struct alignas(8) ProblemKey {
   }
 
   std::uint64_t hash() const {
-    // Multiply-xorshift per word: neighbouring shapes differ in few bits, and
+    // Multiply and rotate per word: neighbouring shapes differ in few bits, and
     // the caches index with the low ones.
     std::uint64_t h = 0x9e3779b97f4a7c15ULL;
     for (const std::uint64_t word : words) {
-      h = (h ^ word) * 0xff51afd7ed558ccdULL;
-      h ^= h >> 32;
+      h = std::rotl((h ^ word) * 0xff51afd7ed558ccdULL, 32);
     }
-    return h;
+    return h ^ (h >> 29);
   }
 };
 

@@ -57,17 +57,29 @@ class TUNEDOPS_PUBLIC TuningContext {
            !thread.originals_only;
   }
 
+  /// What this thread remembers of a key, be it a problem's or another that
+  /// stands for one; null if nothing.
+  const PlanCache::Entry* known(const ProblemKey& key) const {
+    const PlanCache& cache = PlanCache::of_this_thread();
+    if (cache.epoch() != epoch_.load(std::memory_order_acquire)) [[unlikely]] {
+      return nullptr;
+    }
+    return cache.find(key, PlanCache::hash_of(key),
+                      ThreadState::current().overlay);
+  }
+
   /// The plan to run, or null for torch's original.
   const Plan* plan_for(const ProblemKey& problem, Stream stream) {
-    const PlanCache& cache = PlanCache::of_this_thread();
-    const std::uint64_t hash = PlanCache::hash_of(problem);
-    if (cache.epoch() == epoch_.load(std::memory_order_acquire)) [[likely]] {
-      if (const PlanCache::Entry* entry = cache.find(
-              problem, hash, ThreadState::current().overlay)) [[likely]] {
-        return entry->plan;
-      }
-    }
-    return resolve(problem, hash, stream);
+    const PlanCache::Entry* const entry = known(problem);
+    return entry != nullptr ? entry->plan
+                            : resolve(problem, stream, problem, 0);
+  }
+
+  /// The same for a problem whose call is not known: from now on it is, under
+  /// `call`, with `note` beside it.
+  const Plan* plan_for(const ProblemKey& problem, Stream stream,
+                       const ProblemKey& call, std::uint32_t note) {
+    return resolve(problem, stream, call, note);
   }
 
   /// A plan could not run; Default ran instead. Said once.
@@ -150,8 +162,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   bool is_forked() const;
   void say(const Notices& notices);
 
-  const Plan* resolve(const ProblemKey& problem, std::uint64_t hash,
-                      Stream stream);
+  const Plan* resolve(const ProblemKey& problem, Stream stream,
+                      const ProblemKey& remembered, std::uint32_t note);
   Decision decide(const ProblemKey& problem, Stream stream, Notices& notices);
   std::optional<Decision> from_overlay(const ProblemKey& problem);
   std::optional<Decision> from_results(const ProblemKey& problem,

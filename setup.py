@@ -6,7 +6,7 @@ pyproject.toml. Environment variables:
 
     USE_CUDA=0|1          without or with CUDA (default: with it, if it is there)
     CUDA_HOME             the CUDA toolkit (default: found through nvcc)
-    TORCH_CUDA_ARCH_LIST  GPU architectures (default: "8.0;9.0a")
+    TORCH_CUDA_ARCH_LIST  GPU architectures, 8.0 or newer (default: "8.0+PTX;9.0a")
     TUNEDOPS_DEBUG=1      no optimisation, debug symbols
     MAX_JOBS              compilers that run at the same time
 """
@@ -78,9 +78,29 @@ CUDA_HOME = find_cuda_home()
 USE_CUDA = decide_cuda(CUDA_HOME)
 if CUDA_HOME is not None:
     os.environ["CUDA_HOME"] = str(CUDA_HOME)  # read by the import below
+
+
+def choose_architectures(asked: str) -> str:
+    """The architectures of a list, as torch takes it, that our kernels can run on."""
+    names = asked.replace(" ", ";").split(";")
+    old = [n for n in names if n and n[0].isdigit() and float(n.split("+")[0].rstrip("af")) < 8]
+    kept = [n for n in names if n and n not in old]
+    if not kept:
+        raise SystemExit(
+            f"tunedops: TORCH_CUDA_ARCH_LIST is '{asked}', but the GPU kernels need compute "
+            "capability 8.0 or newer; USE_CUDA=0 builds without them."
+        )
+    if old:
+        print(f"tunedops: left out {', '.join(old)}, older than 8.0.", file=sys.stderr)
+    return ";".join(kept)
+
+
 if USE_CUDA:
-    # Without a list torch asks the GPUs of this machine, and a builder may have none.
-    os.environ.setdefault("TORCH_CUDA_ARCH_LIST", "8.0;9.0a")
+    # Without a list torch asks the GPUs of this machine, and a builder may have none. The
+    # PTX is for GPUs that are newer than both.
+    os.environ["TORCH_CUDA_ARCH_LIST"] = choose_architectures(
+        os.environ.get("TORCH_CUDA_ARCH_LIST") or "8.0+PTX;9.0a"
+    )
 
 from torch.utils import cpp_extension  # noqa: E402
 

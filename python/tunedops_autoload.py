@@ -20,10 +20,17 @@ def autoload() -> None:
     try:
         import tunedops  # noqa: F401
     except Exception as error:
-        import warnings
-
-        warnings.warn(
+        say(
             f"TUNEDOPS_ENABLED is set, but tunedops could not be imported ({error!r}); "
-            "torch runs without it",
-            stacklevel=2,
+            "torch runs without it"
         )
+
+
+def say(message: str) -> None:
+    """Warns; where warnings are errors it prints, since importing torch must not fail."""
+    import warnings
+
+    try:
+        warnings.warn(message, stacklevel=3)
+    except Warning:
+        print(f"tunedops: {message}", file=sys.stderr)

@@ -71,3 +71,19 @@ def test_a_broken_installation_is_said_and_torch_works(
         TUNEDOPS_ENABLED="1",
     )
     assert "tunedops could not be imported (OSError('built for another torch'))" in done.stderr
+
+
+def test_nothing_fails_where_warnings_are_errors(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "tunedops").mkdir()
+    (tmp_path / "tunedops" / "__init__.py").write_text("raise OSError('built for another torch')")
+    done = run_python(
+        "import torch", "-W", "error::UserWarning", prelude=NOTHING, TUNEDOPS_ENABLED="1"
+    )
+    assert "tunedops could not be imported" in done.stderr
+
+
+def test_a_broken_setting_fails_nothing_either(run_python: RunPython) -> None:
+    done = run_python(
+        "import torch", "-W", "error::UserWarning", prelude=NOTHING, TUNEDOPS_ENABLED="maybe"
+    )
+    assert "TUNEDOPS_ENABLED is 'maybe'" in done.stderr

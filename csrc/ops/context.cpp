@@ -1,5 +1,6 @@
 #include "ops/context.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <pthread.h>
@@ -71,14 +72,19 @@ TuningContext* build_context() {
   kernels.register_kernel<OneDnnGemm>(kGemmOp);
   register_cpu_gemm_kernels(kernels);
 #ifdef TUNEDOPS_USE_CUDA
-  if (cuda::device_count() > 0) {
-    context->register_backend(DeviceType::kCuda,
-                              std::make_unique<cuda::CudaBackend>());
-    context->add_validator(DeviceType::kCuda, "PT_VERSION",
-                           [](Device) { return std::string(TORCH_VERSION); });
-    kernels.register_kernel<DefaultGemm>(kGemmOp, DeviceType::kCuda);
-    register_cuda_gemm_kernels(kernels);
-  }
+  // Whether there is a GPU is not asked here: the question starts the driver,
+  // after which children cannot use it and CUDA_VISIBLE_DEVICES means nothing.
+  context->register_backend(DeviceType::kCuda,
+                            std::make_unique<cuda::CudaBackend>());
+  context->add_validator(DeviceType::kCuda, "PT_VERSION",
+                         [](Device) { return std::string(TORCH_VERSION); });
+  // Which of the two libraries torch calls changes what Default is.
+  context->add_validator(DeviceType::kCuda, "BLAS_LIBRARY", [](Device) {
+    return std::string(
+        at::BlasBackendToString(at::globalContext().blasPreferredBackend()));
+  });
+  kernels.register_kernel<DefaultGemm>(kGemmOp, DeviceType::kCuda);
+  register_cuda_gemm_kernels(kernels);
 #endif
   return context;
 }

@@ -32,9 +32,15 @@ CurrentDevice::CurrentDevice(const at::Tensor& tensor) {
   }
 }
 
+// Not if that would create a context on a device that the program does not use.
 CurrentDevice::~CurrentDevice() {
-  if (before_ >= 0) {
-    c10::cuda::ExchangeDevice(static_cast<c10::DeviceIndex>(before_));
+  if (before_ < 0) {
+    return;
+  }
+  try {
+    c10::cuda::MaybeSetDevice(static_cast<c10::DeviceIndex>(before_));
+  } catch (const std::exception&) {
+    // The context is lost, and whatever is thrown above says so.
   }
 }
 

@@ -23,22 +23,27 @@ std::uint16_t float32_flags(at::Context& context, c10::DeviceType device) {
   }
 }
 
+std::uint16_t reduction_flag(at::CuBLASReductionOption option) {
+  switch (option) {
+  case at::CuBLASReductionOption::AllowReducedPrecisionWithSplitK:
+    return 0;
+  case at::CuBLASReductionOption::DisallowReducedPrecisionAllowSplitK:
+    return kFullPrecisionReduction;
+  case at::CuBLASReductionOption::DisallowReducedPrecisionDisallowSplitK:
+    return kFullPrecisionReduction | kNoSplitK;
+  }
+  return kFullPrecisionReduction | kNoSplitK;
+}
+
 std::uint16_t reduction_flags(at::Context& context, c10::ScalarType dtype) {
-  const auto allowed =
-      at::CuBLASReductionOption::AllowReducedPrecisionWithSplitK;
   if (dtype == c10::ScalarType::Half) {
     return static_cast<std::uint16_t>(
-        (context.allowFP16ReductionCuBLAS() == allowed
-             ? 0
-             : kFullPrecisionReduction) |
+        reduction_flag(context.allowFP16ReductionCuBLAS()) |
         (context.allowFP16AccumulationCuBLAS() ? kFp16Accumulation : 0));
   }
-  if (dtype == c10::ScalarType::BFloat16) {
-    return context.allowBF16ReductionCuBLAS() == allowed
-               ? 0
-               : kFullPrecisionReduction;
-  }
-  return 0;
+  return dtype == c10::ScalarType::BFloat16
+             ? reduction_flag(context.allowBF16ReductionCuBLAS())
+             : 0;
 }
 
 }  // namespace

@@ -107,6 +107,10 @@ bool describe(const Product& product, const OutputLayout& output,
     p.align_b = layout_b.needs_copy ? 16 : alignment_of(b);
     p.align_out = output.alignment;
     p.align_bias = product.bias != nullptr ? alignment_of(*product.bias) : 16;
+    const std::size_t least = natural_alignment(dtype);
+    if (p.align_a < least || p.align_b < least || p.align_out < least) {
+      return false;
+    }
   }
   return true;
 }

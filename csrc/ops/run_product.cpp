@@ -46,9 +46,10 @@ Status run_raw(const Plan& plan, Arguments& arguments, const at::Tensor& out) {
   const Workspace workspace(plan, out, stream);
   arguments.workspace = workspace.data();
   arguments.counters = workspace.counters();
-  return workspace.is_there()
-             ? plan.run(arguments, stream)
-             : Status::failed("there is no memory for its workspace");
+  if (!workspace.is_there()) {
+    return Status::failed("there is no memory for its workspace");
+  }
+  return status_of([&] { return plan.run(arguments, stream); });
 }
 
 // Whether it ran; if not, it is said (once) that Default runs instead.

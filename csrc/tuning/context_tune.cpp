@@ -80,7 +80,24 @@ TuningContext::candidates(const ProblemKey& problem) const {
 TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
                                      Notices& notices) {
   const OriginalsOnly mark;
-  const Backend& device_backend = backend(problem.header().device());
+  TuneOutcome outcome;
+  // Making things on a device can fail where it is full; that is no reason to
+  // fail the product that is tuned.
+  const Status status = status_of([&] {
+    outcome = race(problem, stream, notices);
+    return outcome.status;
+  });
+  outcome.status = status;
+  if (status.is_sticky()) {
+    device_is_poisoned_ = true;
+  }
+  return outcome;
+}
+
+TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
+                                Notices& notices) {
+  const ProblemHeader header = problem.header();
+  const Backend& device_backend = backend(header.device());
   std::vector<Candidate> racing;
   TunerLimits limits_now;
   {
@@ -89,19 +106,14 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
     racing = candidates(problem);
     check_kernel_filter(notices);
   }
-  TuneOutcome outcome;
   if (racing.empty()) {
+    TuneOutcome outcome;
     outcome.status =
         Status::unsupported("Default does not support this problem");
     return outcome;
   }
-  outcome =
-      Tuner(device_backend, limits_now)
-          .tune(op(problem.header().op), problem, std::move(racing), stream);
-  if (outcome.status.is_sticky()) {
-    device_is_poisoned_ = true;
-  }
-  return outcome;
+  return Tuner(device_backend, limits_now)
+      .tune(op(header.op), problem, std::move(racing), stream);
 }
 
 void TuningContext::trace(const ProblemKey& problem,

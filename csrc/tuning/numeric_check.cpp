@@ -133,9 +133,11 @@ Status NumericCheck::set_baseline() {
     length += std::norm(references_[i]);
   }
   if (std::isfinite(needed) && error <= kUnrelated * kUnrelated * length) {
-    tolerance_.absolute = std::max(tolerance_.absolute, kRoom * needed);
     most_absolute_ =
         kUnrelated * std::sqrt(length / static_cast<double>(values.size()));
+    // One absurd element of Default's must not make everything right.
+    tolerance_.absolute =
+        std::max(tolerance_.absolute, std::min(kRoom * needed, most_absolute_));
   }
   has_baseline_ = true;
   return buffers_.keep_output();

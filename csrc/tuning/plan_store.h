@@ -22,6 +22,13 @@ class PlanStore {
   /// is not Default. Not thread-safe: the context's lock guards it.
   Status plan(const ProblemKey& problem, const Solution& solution,
               const Plan** result) {
+    return status_of(
+        [&] { return find_or_prepare(problem, solution, result); });
+  }
+
+ private:
+  Status find_or_prepare(const ProblemKey& problem, const Solution& solution,
+                         const Plan** result) {
     auto& slot = plans_[{problem.words, solution.to_text()}];
     if (slot == nullptr) {
       if (Status s = solution.kernel->supports(problem); !s.is_ok()) {
@@ -48,7 +55,6 @@ class PlanStore {
     return Status::ok();
   }
 
- private:
   using Key = std::pair<decltype(ProblemKey::words), std::string>;
   std::map<Key, std::unique_ptr<Plan>> plans_;
 };

@@ -5,6 +5,7 @@
 // exceptions are for bugs. A sticky failure has poisoned the device for the
 // whole process, so the tuner must stop instead of trying the next candidate.
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -37,5 +38,30 @@ class [[nodiscard]] Status {
   Code code_;
   std::string reason_;
 };
+
+/// A failure where none should be, thrown. Where a candidate or a call must not
+/// bring the program down it is caught and becomes a Status again.
+class StatusError : public std::runtime_error {
+ public:
+  explicit StatusError(Status status)
+      : std::runtime_error("tunedops: " + status.reason()),
+        status_(std::move(status)) {}
+  const Status& status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+/// What `body` returns, or what it threw as a failure.
+template <class Body>
+Status status_of(const Body& body) {
+  try {
+    return body();
+  } catch (const StatusError& error) {
+    return error.status();
+  } catch (const std::exception& error) {
+    return Status::failed(error.what());
+  }
+}
 
 }  // namespace tunedops

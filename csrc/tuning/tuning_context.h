@@ -180,6 +180,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::vector<Candidate> candidates(const ProblemKey& problem) const;
   bool may_compete(const Kernel& kernel) const;
   void check_kernel_filter(Notices& notices) const;
+  TuneOutcome race(const ProblemKey& problem, Stream stream, Notices& notices);
   TuneOutcome run_tuner(const ProblemKey& problem, Stream stream,
                         Notices& notices);
   void keep(const ProblemKey& problem, const TuneOutcome& outcome, bool persist,

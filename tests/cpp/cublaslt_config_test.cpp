@@ -120,6 +120,18 @@ std::string refusal(std::uint16_t precision, std::uint32_t reduction) {
   return cublaslt_allowed(p, x).reason();
 }
 
+TEST(CublasltConfig, SplitsObeyThePrecisionFlags) {
+  GemmProblem p;
+  CublasltConfig x = *read(kOfTunableOp);
+  for (const std::uint32_t splits : {0, 1, 2, 16}) {
+    x[Attribute::kSplitK] = splits;
+    p.header.precision = 0;
+    EXPECT_TRUE(cublaslt_allowed(p, x).is_ok());
+    p.header.precision = kNoSplitK;
+    EXPECT_EQ(cublaslt_allowed(p, x).is_ok(), splits <= 1) << splits;
+  }
+}
+
 TEST(CublasltConfig, ReductionsObeyThePrecisionFlags) {
   for (const std::uint32_t reduction : {0, 1, 2, 3, 4, 5, 7}) {
     const bool in_place = (reduction & kReduceInPlace) != 0;

@@ -24,8 +24,9 @@ class RandomProblems {
     p.header.device_type = cpu ? DeviceType::kCpu : DeviceType::kCuda;
     p.header.threads = cpu ? static_cast<std::uint16_t>(size()) : 0;
     p.a_dtype = p.b_dtype = p.out_dtype = dtype();
-    for (const int bit : {kFullPrecisionReduction, kDeterministic,
-                          kFp16Accumulation, kAllowBf16, kOneDnnDisabled}) {
+    for (const int bit :
+         {kFullPrecisionReduction, kDeterministic, kFp16Accumulation,
+          kAllowBf16, kOneDnnDisabled, kNoSplitK}) {
       p.header.precision |= static_cast<std::uint16_t>(chance(6) ? bit : 0);
     }
     if (p.a_dtype == DType::kFloat32 && chance(2)) {
@@ -36,7 +37,7 @@ class RandomProblems {
     }
     if (chance(3)) {
       p.bias_dtype = chance(2) ? p.out_dtype : dtype();
-      p.align_bias = alignment();
+      p.align_bias = alignment(p.bias_dtype);
     }
     p.transpose_a = chance(2);
     p.transpose_b = chance(2);
@@ -45,9 +46,9 @@ class RandomProblems {
     p.activation = static_cast<Activation>(chance(2) ? 0 : engine_() % 4);
     p.alpha = chance(3) ? ScalarClass::kAny : ScalarClass::kOne;
     p.beta = static_cast<ScalarClass>(engine_() % 3);
-    p.align_a = alignment();
-    p.align_b = alignment();
-    p.align_out = alignment();
+    p.align_a = alignment(p.a_dtype);
+    p.align_b = alignment(p.b_dtype);
+    p.align_out = alignment(p.out_dtype);
     p.workspace_mib = chance(5) ? static_cast<std::uint16_t>(size()) : 0;
     shape(p);
     return p;
@@ -81,8 +82,10 @@ class RandomProblems {
   }
   std::int64_t padding() { return chance(4) ? size() : 0; }
   DType dtype() { return static_cast<DType>(1 + engine_() % 6); }
-  std::uint8_t alignment() {
-    return static_cast<std::uint8_t>(chance(2) ? 16 : 1U << engine_() % 5);
+  std::uint8_t alignment(DType dtype) {
+    const auto any =
+        static_cast<std::size_t>(chance(2) ? 16 : 1U << engine_() % 5);
+    return static_cast<std::uint8_t>(std::max(any, natural_alignment(dtype)));
   }
 
   std::mt19937 engine_;

@@ -209,16 +209,34 @@ TEST(GemmKeyText, RejectsWhatItWouldNotWrite) {
         "tn_4096_16_4096_B_1_ld_4096_4096_4096"}) {
     EXPECT_EQ(read(op, bad), std::nullopt) << bad;
   }
-  for (const char* suffix :
-       {"_out_BFloat16",   "_out_int",       "_bias_float",
-        "_epi_none",       "_epi_",          "_epi_silu",
-        "_alpha_one",      "_alpha",         "_beta_zero",
-        "_align_16_16_16", "_align_3_16_16", "_align_8_8",
-        "_align_8_8_8_8",  "_align_32_8_8",  "_conj_00",
-        "_conj_1",         "_conj_2",        "_ws_0",
-        "_ws_-1",          "_ws_65536",      "_threads_1",
-        "_det_fullprec",   "_det_det",       "_beta_one_alpha_any",
-        "_stride_1_1_1",   "_unknown",       "_fullprecision"}) {
+  for (const char* suffix : {"_out_BFloat16",
+                             "_out_int",
+                             "_bias_float",
+                             "_epi_none",
+                             "_epi_",
+                             "_epi_silu",
+                             "_alpha_one",
+                             "_alpha",
+                             "_beta_zero",
+                             "_align_16_16_16",
+                             "_align_3_16_16",
+                             "_align_1_16_16",
+                             "_align_8_8",
+                             "_align_8_8_8_8",
+                             "_align_32_8_8",
+                             "_conj_00",
+                             "_conj_1",
+                             "_conj_2",
+                             "_ws_0",
+                             "_ws_-1",
+                             "_ws_65536",
+                             "_threads_1",
+                             "_det_fullprec",
+                             "_det_det",
+                             "_beta_one_alpha_any",
+                             "_stride_1_1_1",
+                             "_unknown",
+                             "_fullprecision"}) {
     EXPECT_EQ(read(op, params + suffix), std::nullopt) << suffix;
   }
 }

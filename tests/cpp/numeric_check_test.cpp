@@ -217,6 +217,17 @@ TEST_F(NumericCheckTest, AnAbsurdElementOfDefaultIsNoMeasure) {
       << status.reason();
 }
 
+// Not even where a sample met it.
+TEST_F(NumericCheckTest, AnAbsurdSampleOfDefaultDoesNotMakeZerosRight) {
+  for (const float absurd : {15.0F, 100.0F, 1e6F}) {
+    make(gemm_op(), to_key(gemm_problem(600, 500, 4)));
+    set_baseline([absurd](float* out) { out[0] = absurd; });
+    EXPECT_FALSE(judge([](float* out) {
+                   std::fill(out, out + 600 * 500, 0.0F);
+                 }).is_ok());
+  }
+}
+
 // If Default itself gives NaN, it cannot be what others are measured by.
 TEST_F(NumericCheckTest, ABrokenDefaultDoesNotWidenTheLimit) {
   make(gemm_op(), to_key(gemm_problem(4, 4, 4)));

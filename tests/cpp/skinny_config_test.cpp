@@ -119,6 +119,26 @@ TEST(SkinnyConfig, NoSplitIsEmpty) {
       read(gpu_problem(4096, 8, 129), "_rows_16_warps_1x4_splitk_2_cluster_2"));
 }
 
+TEST(SkinnyConfig, NothingIsSplitWhereThatIsNotAllowed) {
+  GemmProblem p = gpu_problem(64, 8, 32768);
+  EXPECT_TRUE(read(p, "_rows_16_warps_1x8_splitk_16_cluster_1"));
+  p.header.precision = kNoSplitK;
+  EXPECT_FALSE(read(p, "_rows_16_warps_1x8_splitk_16_cluster_1"));
+  for (const SkinnyParameters& x : skinny_parameters(p, kHopper)) {
+    EXPECT_EQ(x.splits, 1);
+  }
+}
+
+// A vector is read by 16 bytes, however its problem says that it lies.
+TEST(SkinnyConfig, AVectorIsContiguousEitherWay) {
+  GemmProblem p = gpu_problem(4096, 1, 4096);
+  p.transpose_b = true;
+  p.ldb = 1;
+  EXPECT_TRUE(skinny_variant(p).narrow_is_vector);
+  p.ldb = 3;
+  EXPECT_FALSE(skinny_variant(p).narrow_is_vector);
+}
+
 TEST(SkinnyConfig, OnlySplitsThroughMemoryNeedCounters) {
   constexpr std::int64_t kMost = kMostCounters;
   const std::string memory = "_rows_16_warps_1x4_splitk_2_cluster_1";

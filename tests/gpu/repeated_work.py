@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import tunedops
 from gpu_products import assert_right, has_clusters, randn
+from tunedops import _C
 
 K = 4096
 THROUGH_MEMORY = "Gemm_Skinny_rows_16_warps_1x4_splitk_16_cluster_1"
@@ -14,6 +15,14 @@ IN_CLUSTERS = "Gemm_Skinny_rows_16_warps_1x4_splitk_8_cluster_8"
 def solutions() -> list[str]:
     """With workspace and counters, with workspace alone, with neither."""
     return [THROUGH_MEMORY, "Gemm_Cublas"] + ([IN_CLUSTERS] if has_clusters() else [])
+
+
+def split_by_cublaslt(rows: int = 8, columns: int = 512) -> list[str]:
+    """An algorithm that computes parts in one launch and adds them up in another, if any."""
+    key = _C.key_of(randn(rows, K), randn(columns, K).t())
+    assert key is not None
+    names = [n for n in _C.candidates(("cuda", 0), *key) if n.startswith("Gemm_Cublaslt")]
+    return [name for name in names if "_splitk_1_" not in name][:1]
 
 
 class Work:

@@ -12,7 +12,7 @@ import pytest
 import torch
 import tunedops
 from gpu_products import assert_right, forced_plans_run, randn
-from repeated_work import THROUGH_MEMORY, Work, solutions
+from repeated_work import THROUGH_MEMORY, Work, solutions, split_by_cublaslt
 from tunedops import _C
 
 __all__ = ["forced_plans_run"]
@@ -49,14 +49,18 @@ def test_one_stream_serves_products_that_want_different_amounts() -> None:
 
 
 @pytest.mark.usefixtures("forced_plans_run")
-def test_threads_with_streams_of_their_own() -> None:
-    works = [Work(solution) for solution in solutions() for _ in range(2)]
+@pytest.mark.parametrize("streams", ["own", "one"])
+def test_threads(streams: str) -> None:
+    # On one stream too: a product can be two launches, and another thread's comes between.
+    several = [*solutions(), *split_by_cublaslt()]
+    works = [Work(solution) for solution in several for _ in range(3)]
+    shared = torch.cuda.Stream()
     torch.cuda.synchronize()
     failures: list[BaseException] = []
 
     def run(work: Work) -> None:
         try:
-            with torch.cuda.stream(torch.cuda.Stream()):
+            with torch.cuda.stream(torch.cuda.Stream() if streams == "own" else shared):
                 for _ in range(50):
                     work.run()
         except BaseException as error:

@@ -21,6 +21,14 @@ bool is_recoverable(cudaError_t code) {
   case cudaErrorStreamCaptureInvalidated:
   case cudaErrorStreamCaptureUnjoined:
   case cudaErrorStreamCaptureImplicit:
+  case cudaErrorStreamCaptureMerge:
+  case cudaErrorStreamCaptureUnmatched:
+  case cudaErrorStreamCaptureIsolation:
+  case cudaErrorStreamCaptureWrongThread:
+  case cudaErrorInvalidClusterSize:
+  case cudaErrorInvalidKernelImage:
+  case cudaErrorUnsupportedPtxVersion:
+  case cudaErrorJitCompilerNotFound:
   case cudaErrorNoDevice:
   case cudaErrorInsufficientDriver:
     return true;
@@ -62,8 +70,6 @@ Status to_status(cublasStatus_t code, const char* call) {
   return Status::failed(std::move(reason));
 }
 
-void throw_failure(const Status& status) {
-  throw std::runtime_error("tunedops: " + status.reason());
-}
+void throw_failure(const Status& status) { throw StatusError(status); }
 
 }  // namespace tunedops::cuda

@@ -9,6 +9,7 @@
 #include "backends/cuda/cuda_operand_memory.h"
 #include "backends/cuda/cuda_stopwatch.h"
 #include "backends/cuda/device_facts.h"
+#include "backends/cuda/device_guard.h"
 #include "backends/cuda/tuning_scope.h"
 #include "kernels/revision.h"
 
@@ -31,13 +32,6 @@ std::string cublas_version() {
 }
 
 }  // namespace
-
-int device_count() {
-  int count = 0;
-  return to_status(cudaGetDeviceCount(&count), "cudaGetDeviceCount").is_ok()
-             ? count
-             : 0;
-}
 
 std::string CudaBackend::device_name(Device device) const {
   return device_facts(device.index).name;
@@ -95,7 +89,8 @@ std::unique_ptr<Stopwatch> CudaBackend::make_stopwatch(Device,
   return std::make_unique<CudaStopwatch>(native(stream));
 }
 
-Status CudaBackend::may_tune(Device, Stream stream) const {
+Status CudaBackend::may_tune(Device device, Stream stream) const {
+  const DeviceGuard guard(device.index);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   TUNEDOPS_CUDA_RETURN(cudaStreamIsCapturing(native(stream), &status));
   return status == cudaStreamCaptureStatusNone

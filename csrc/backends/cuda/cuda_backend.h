@@ -26,7 +26,4 @@ class CudaBackend final : public Backend {
                                             Stream stream) const override;
 };
 
-/// Devices that this process can use; 0 without a driver.
-int device_count();
-
 }  // namespace tunedops::cuda

@@ -11,20 +11,21 @@
 namespace tunedops::cuda {
 
 const DeviceFacts& device_facts(int index) {
-  static std::mutex mutex;
-  static std::map<int, DeviceFacts> known;
+  static auto& mutex = *new std::mutex;
+  static auto& known = *new std::map<int, DeviceFacts>;
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = known.try_emplace(index);
-  if (is_new) {
+  auto found = known.find(index);
+  if (found == known.end()) {
     cudaDeviceProp properties{};
     TUNEDOPS_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
-    DeviceFacts& facts = found->second;
+    DeviceFacts facts;
     facts.name = properties.name;
     std::replace(facts.name.begin(), facts.name.end(), ',', ' ');
     facts.major = properties.major;
     facts.minor = properties.minor;
     facts.multiprocessors = properties.multiProcessorCount;
     facts.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+    found = known.emplace(index, std::move(facts)).first;
   }
   return found->second;
 }

@@ -1,30 +1,17 @@
 #pragma once
 
 // Makes a device the thread's current one, and the earlier one again at the
-// end.
-
-#include <cuda_runtime_api.h>
-
-#include "backends/cuda/check.h"
+// end: unless that has no context yet. Making it current would create one,
+// which takes memory on a device that the program does not use.
 
 namespace tunedops::cuda {
 
 class DeviceGuard {
  public:
-  explicit DeviceGuard(int index) {
-    TUNEDOPS_CUDA_CHECK(cudaGetDevice(&before_));
-    if (before_ != index) {
-      TUNEDOPS_CUDA_CHECK(cudaSetDevice(index));
-      changed_ = true;
-    }
-  }
+  explicit DeviceGuard(int index);
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
-  ~DeviceGuard() {
-    if (changed_) {
-      ignore(cudaSetDevice(before_));
-    }
-  }
+  ~DeviceGuard();
 
  private:
   int before_ = 0;

@@ -1,9 +1,9 @@
 #include "backends/cuda/workspace.h"
 
-#include <map>
-#include <mutex>
+#include <bit>
 #include <utility>
 
+#include "backends/cuda/thread_owned.h"
 #include "backends/cuda/tuning_scope.h"
 #include "tuning/plan.h"
 
@@ -26,7 +26,12 @@ Block allocate(cudaStream_t stream, std::size_t bytes) {
            .is_ok()) {
     return {};
   }
-  TUNEDOPS_CUDA_CHECK(cudaMemsetAsync(memory, 0, kCounterBytes, stream));
+  if (!to_status(cudaMemsetAsync(memory, 0, kCounterBytes, stream),
+                 "cudaMemsetAsync")
+           .is_ok()) {
+    ignore(cudaFree(memory));
+    return {};
+  }
   return {
       .scratch = {.workspace = static_cast<std::byte*>(memory) + kCounterBytes,
                   .counters = static_cast<unsigned*>(memory)},
@@ -36,6 +41,7 @@ Block allocate(cudaStream_t stream, std::size_t bytes) {
 }  // namespace
 
 Scratch eager_scratch(int device, cudaStream_t stream, std::size_t bytes) {
+  using Blocks = ThreadOwned<std::pair<int, cudaStream_t>, Block>;
   struct Last {
     int device = -1;
     cudaStream_t stream = nullptr;
@@ -46,14 +52,11 @@ Scratch eager_scratch(int device, cudaStream_t stream, std::size_t bytes) {
       last.block.bytes >= bytes) {
     return last.block.scratch;
   }
-  // Never freed: a stream's handle says nothing about when it is destroyed,
-  // and work on it may still read the block.
-  static auto& mutex = *new std::mutex;
-  static auto& blocks = *new std::map<std::pair<int, cudaStream_t>, Block>;
-  const std::lock_guard lock(mutex);
-  Block& block = blocks[{device, stream}];
+  // A block that is too small is not freed: work on the stream may still read
+  // it. Sizes double, so all of them together are no more than the last.
+  Block& block = Blocks::of_this_thread({device, stream});
   if (block.scratch.workspace == nullptr || block.bytes < bytes) {
-    const Block larger = allocate(stream, bytes);
+    const Block larger = allocate(stream, std::bit_ceil(bytes));
     if (larger.scratch.workspace == nullptr) {
       return {};
     }

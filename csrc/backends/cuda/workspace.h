@@ -1,8 +1,10 @@
 #pragma once
 
-// Scratch memory for eager calls, one block per stream: products on one stream
-// run one after the other and may share it, products on two may not. Ours and
-// not torch's, whose pools may be those of a graph.
+// Scratch memory for eager calls, one block for each thread and stream: what
+// one thread queues on a stream runs in that order and may share a block. Two
+// threads may not, even on one stream, since a product can be more than one
+// launch and another thread's may come in between. Ours and not torch's, whose
+// pools may be those of a graph.
 
 #include <cuda_runtime_api.h>
 

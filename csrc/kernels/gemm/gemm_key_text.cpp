@@ -23,8 +23,11 @@ constexpr std::pair<Activation, std::string_view> kActivations[] = {
 };
 
 constexpr std::pair<GemmPrecision, std::string_view> kPrecisionSuffixes[] = {
-    {kFullPrecisionReduction, "_fullprec"}, {kDeterministic, "_det"},
-    {kFp16Accumulation, "_accum16"},        {kAllowBf16, "_bf32"},
+    {kFullPrecisionReduction, "_fullprec"},
+    {kNoSplitK, "_nosplitk"},
+    {kDeterministic, "_det"},
+    {kFp16Accumulation, "_accum16"},
+    {kAllowBf16, "_bf32"},
     {kOneDnnDisabled, "_onednn_off"},
 };
 
@@ -245,6 +248,14 @@ bool is_sound(const GemmProblem& p) {
     if (size < 1 || size > kMost) {
       return false;
     }
+  }
+  // Nothing can compute with elements that are not aligned to themselves, and a
+  // GPU does not survive the attempt.
+  if (p.align_a < natural_alignment(p.a_dtype) ||
+      p.align_b < natural_alignment(p.b_dtype) ||
+      p.align_out < natural_alignment(p.out_dtype) ||
+      (p.has_bias() && p.align_bias < natural_alignment(p.bias_dtype))) {
+    return false;
   }
   if (p.lda < (p.transpose_a ? p.k : p.m) ||
       p.ldb < (p.transpose_b ? p.n : p.k) || p.ldc < p.m) {

@@ -44,6 +44,7 @@ enum GemmPrecision : std::uint16_t {
   kFp16Accumulation = 8,        // fp16 accumulation is allowed
   kAllowBf16 = 16,              // CPU: fp32 products may use bf16 (oneDNN)
   kOneDnnDisabled = 32,         // CPU: torch.backends.mkldnn is off
+  kNoSplitK = 64,               // k may not be split between blocks
 };
 
 struct GemmProblem {
@@ -93,6 +94,13 @@ struct GemmProblem {
 };
 
 static_assert(sizeof(GemmProblem) == kProblemBytes);
+
+/// Bytes that every element is aligned to; complex numbers to their parts.
+inline std::size_t natural_alignment(DType dtype) {
+  const bool is_complex =
+      dtype == DType::kComplex64 || dtype == DType::kComplex128;
+  return size_of(dtype) / (is_complex ? 2 : 1);
+}
 
 /// Positions in Arguments::operands.
 enum GemmOperand : std::uint8_t {

@@ -1,5 +1,8 @@
 #include "kernels/gemm/cuda/cublaslt_algorithm.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "kernels/gemm/cuda/cublaslt_config.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
@@ -26,6 +29,30 @@ bool get(const cublasLtMatmulAlgo_t& algorithm,
   return cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, value,
                                               size, &written) ==
          CUBLAS_STATUS_SUCCESS;
+}
+
+// The library checks leading dimensions and not addresses, which it does not
+// know here; the problem says how they are aligned.
+Status check_alignment(const GemmProblem& p,
+                       const cublasLtMatmulAlgo_t& algorithm) {
+  const std::pair<cublasLtMatmulAlgoCapAttributes_t, std::uint8_t> operands[] =
+      {
+          {CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES, p.align_a},
+          {CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES, p.align_b},
+          {CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES, p.align_out},
+          {CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES, p.align_out},
+  };
+  for (const auto& [attribute, alignment] : operands) {
+    std::uint32_t wanted = 0;
+    std::size_t written = 0;
+    if (cublasLtMatmulAlgoCapGetAttribute(&algorithm, attribute, &wanted,
+                                          sizeof(wanted),
+                                          &written) == CUBLAS_STATUS_SUCCESS &&
+        wanted > std::max<std::uint32_t>(alignment, 1) && wanted <= 16) {
+      return Status::unsupported("wants operands that are better aligned");
+    }
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -71,7 +98,12 @@ Status rebuild_algorithm(const GemmProblem& problem, const LtProduct& product,
   if (result.workspaceSize > workspace_cap(problem)) {
     return Status::unsupported("wants more workspace than the cap");
   }
+  if (Status aligned = check_alignment(problem, checked.algorithm);
+      !aligned.is_ok()) {
+    return aligned;
+  }
   checked.workspace_bytes = result.workspaceSize;
+  checked.splits = (*attributes)[CublasltAttribute::kSplitK];
   return Status::ok();
 }
 

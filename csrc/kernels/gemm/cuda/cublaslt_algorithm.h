@@ -20,6 +20,7 @@ std::optional<Config> describe_algorithm(const cublasLtMatmulAlgo_t& algorithm);
 struct CheckedAlgorithm {
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace_bytes = 0;
+  std::uint32_t splits = 1;
 };
 
 /// Rebuilds the algorithm and has the library check it for the product. Not ok

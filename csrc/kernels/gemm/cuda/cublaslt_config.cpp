@@ -50,6 +50,10 @@ Status cublaslt_allowed(const GemmProblem& p, const CublasltConfig& config) {
       (reduction & kReduceInPlace) != 0) {
     return Status::unsupported("its reduction is not deterministic");
   }
+  if ((p.header.precision & kNoSplitK) != 0 &&
+      config[CublasltAttribute::kSplitK] > 1) {
+    return Status::unsupported("it splits k, which is not allowed");
+  }
   if ((p.header.precision & kFullPrecisionReduction) != 0 &&
       (reduction & kReduceInOutputType) != 0) {
     return Status::unsupported("its reduction is of lower precision");

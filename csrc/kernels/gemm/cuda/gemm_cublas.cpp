@@ -1,8 +1,7 @@
 #include "kernels/gemm/cuda/gemm_cublas.h"
 
-#include <map>
-
 #include "backends/cuda/handle.h"
+#include "backends/cuda/thread_owned.h"
 #include "backends/cuda/tuning_scope.h"
 #include "kernels/gemm/cuda/cuda_types.h"
 #include "kernels/gemm/cuda/library_support.h"
@@ -15,20 +14,19 @@ using cuda::to_status;
 using Handle = cuda::Owner<cublasHandle_t, &cublasDestroy>;
 
 // A handle holds the stream and the workspace of the call, so every thread has
-// its own for each device. Never destroyed: at a thread's end the driver may be
-// gone already.
-cublasHandle_t handle_of_thread(int device) {
-  static thread_local auto& handles = *new std::map<int, Handle>;
-  Handle& handle = handles[device];
+// its own for each device.
+Status handle_of_thread(int device, cublasHandle_t& result) {
+  Handle& handle = cuda::ThreadOwned<int, Handle>::of_this_thread(device);
   if (!handle) {
     // Making one allocates, which a capture elsewhere must survive.
     const cuda::RelaxedCapture relaxed;
     const cuda::DeviceGuard guard(device);
     cublasHandle_t created = nullptr;
-    TUNEDOPS_CUDA_CHECK(cublasCreate(&created));
+    TUNEDOPS_CUDA_RETURN(cublasCreate(&created));
     handle = Handle(created);
   }
-  return handle.get();
+  result = handle.get();
+  return Status::ok();
 }
 
 class CublasPlan final : public Plan {
@@ -43,7 +41,11 @@ class CublasPlan final : public Plan {
         workspace_bytes_(cuda::workspace_cap(problem)) {}
 
   Status run(const Arguments& arguments, Stream stream) const override {
-    cublasHandle_t handle = handle_of_thread(p_.header.device_index);
+    cublasHandle_t handle = nullptr;
+    if (Status made = handle_of_thread(p_.header.device_index, handle);
+        !made.is_ok()) {
+      return made;
+    }
     TUNEDOPS_CUDA_RETURN(
         cublasSetStream(handle, static_cast<cudaStream_t>(stream.handle)));
     // After the stream, with which the library's own workspace comes back.
@@ -83,6 +85,9 @@ class CublasPlan final : public Plan {
 Status GemmCublas::do_supports(const GemmProblem& p) const {
   if (p.has_bias() || p.activation != Activation::kNone) {
     return Status::unsupported("neither bias nor activation");
+  }
+  if ((p.header.precision & kNoSplitK) != 0) {
+    return Status::unsupported("it may split k, which is not allowed");
   }
   return cuda::library_supports(p);
 }

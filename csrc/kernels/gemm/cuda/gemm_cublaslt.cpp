@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cuda/device_guard.h"
 #include "kernels/gemm/cuda/cublaslt_algorithm.h"
 #include "kernels/gemm/cuda/library_support.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
@@ -54,6 +55,9 @@ class CublasltPlan final : public Plan {
     return checked_.workspace_bytes;
   }
 
+  // Splits are added up by a launch of their own.
+  int launches() const override { return checked_.splits > 1 ? 2 : 1; }
+
  private:
   LtProduct product_;
   CheckedAlgorithm checked_;
@@ -93,6 +97,7 @@ Status GemmCublaslt::do_supports(const GemmProblem& p) const {
 }
 
 std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
+  const cuda::DeviceGuard device(p.header.device_index);
   const LtProduct product(p);
   const cuda::LtPreference preference = preference_for(p);
   std::vector<cublasLtMatmulHeuristicResult_t> results(kMostProposals);
@@ -122,12 +127,14 @@ std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
 
 Status GemmCublaslt::check(const ProblemKey& key, const Config& config) const {
   const auto p = from_key<GemmProblem>(key);
+  const cuda::DeviceGuard device(p.header.device_index);
   CheckedAlgorithm checked;
   return cuda::rebuild_algorithm(p, LtProduct(p), config, checked);
 }
 
 std::unique_ptr<Plan> GemmCublaslt::do_prepare(const GemmProblem& problem,
                                                const Config& config) const {
+  const cuda::DeviceGuard device(problem.header.device_index);
   LtProduct product(problem);
   CheckedAlgorithm checked;
   if (!cuda::rebuild_algorithm(problem, product, config, checked).is_ok()) {

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
+#include "backends/cuda/device_guard.h"
 #include "kernels/gemm/cuda/skinny_product.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
@@ -108,8 +109,10 @@ class SkinnyPlan final : public Plan {
 cuda::SkinnyLimits limits_of(const GemmProblem& problem) {
   const cuda::DeviceFacts& facts =
       cuda::device_facts(problem.header.device_index);
+  const cuda::DeviceGuard device(problem.header.device_index);
   return {.multiprocessors = facts.multiprocessors,
-          .most_cluster = facts.major >= 9 ? cuda::kMostCluster : 1};
+          .most_cluster =
+              cuda::skinny_knows_clusters() ? cuda::kMostCluster : 1};
 }
 
 // The parameters, if the workspace that they want is allowed.

@@ -68,7 +68,9 @@ bool can_run(const GemmProblem& p, const SkinnyLimits& limits,
   const std::vector<int> rows = row_choices(p);
   if (std::find(rows.begin(), rows.end(), x.rows) == rows.end() ||
       x.warps_wide < 1 || x.warps_k < 1 || x.splits < 1 ||
-      x.splits > kMostSplits || (x.cluster != 1 && x.cluster != x.splits) ||
+      x.splits > kMostSplits ||
+      (x.splits > 1 && (p.header.precision & kNoSplitK) != 0) ||
+      (x.cluster != 1 && x.cluster != x.splits) ||
       x.cluster > limits.most_cluster ||
       32 * x.warps_wide * x.warps_k > kMostSkinnyThreads ||
       skinny_shared_bytes(x.warps_k, x.rows * x.warps_wide, narrow_count(p)) >
@@ -118,15 +120,18 @@ std::vector<SkinnyParameters> split_choices(const GemmProblem& p,
 SkinnyVariant skinny_variant(const GemmProblem& p) {
   SkinnyVariant v;
   v.wide_is_a = p.m >= p.n;
-  const bool a_has_k_contiguous = p.transpose_a;
-  const bool b_has_k_contiguous = !p.transpose_b;
-  const auto is_vector = [&](std::uint8_t align, std::int64_t ld,
-                             std::int64_t stride) {
-    return align >= 16 && is_multiple_of_16(ld, p.a_dtype) &&
+  // Of a single row or column both are.
+  const bool a_has_k_contiguous = p.transpose_a || (p.m == 1 && p.lda == 1);
+  const bool b_has_k_contiguous = !p.transpose_b || (p.n == 1 && p.ldb == 1);
+  const auto is_vector = [&](std::uint8_t align, bool is_single,
+                             std::int64_t ld, std::int64_t stride) {
+    return align >= 16 && (is_single || is_multiple_of_16(ld, p.a_dtype)) &&
            (p.batch == 1 || is_multiple_of_16(stride, p.a_dtype));
   };
-  const bool a_is_vector = is_vector(p.align_a, p.lda, p.stride_a);
-  const bool b_is_vector = is_vector(p.align_b, p.ldb, p.stride_b);
+  const bool a_is_vector =
+      is_vector(p.align_a, p.m == 1 && a_has_k_contiguous, p.lda, p.stride_a);
+  const bool b_is_vector =
+      is_vector(p.align_b, p.n == 1 && b_has_k_contiguous, p.ldb, p.stride_b);
   v.k_is_contiguous = v.wide_is_a ? a_has_k_contiguous : b_has_k_contiguous;
   v.wide_is_vector = v.wide_is_a ? a_is_vector : b_is_vector;
   v.narrow_is_vector = v.wide_is_a ? b_is_vector && b_has_k_contiguous

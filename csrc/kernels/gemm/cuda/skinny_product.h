@@ -65,4 +65,8 @@ cudaError_t run_skinny_float16(const SkinnyProduct& product,
 cudaError_t run_skinny_float32(const SkinnyProduct& product,
                                const SkinnyLaunch& launch);
 
+/// Whether the code that was compiled for the current device knows clusters:
+/// what was compiled for older ones does not, also on a device that does.
+bool skinny_knows_clusters();
+
 }  // namespace tunedops::cuda

@@ -105,7 +105,7 @@ TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
   {
     const std::lock_guard lock(mutex_);
     if (!settings_.boolean("TUNING") || settings_.boolean("READ_ONLY") ||
-        is_forked() || device_is_poisoned_ ||
+        is_forked() || is_poisoned(device.type) ||
         !pace_.allows(
             families,
             1000.0 * static_cast<double>(settings_.integer("TOTAL_BUDGET_S")),

@@ -89,7 +89,7 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
   });
   outcome.status = status;
   if (status.is_sticky()) {
-    device_is_poisoned_ = true;
+    is_poisoned(problem.header().device_type) = true;
   }
   return outcome;
 }
@@ -162,7 +162,7 @@ TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
     throw std::runtime_error("tune: not in a forked child; start the process "
                              "with 'spawn'");
   }
-  if (device_is_poisoned_) {
+  if (is_poisoned(device.type)) {
     throw std::runtime_error("tune: the device failed earlier in this process");
   }
   if (const Status allowed = backend(device).may_tune(device, stream);

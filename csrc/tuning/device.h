@@ -4,11 +4,13 @@
 // device can do is the business of its Backend.
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 namespace tunedops {
 
 enum class DeviceType : std::uint8_t { kCpu = 0, kCuda = 1 };
+inline constexpr std::size_t kDeviceTypes = 2;
 
 struct Device {
   DeviceType type = DeviceType::kCpu;

@@ -1,6 +1,7 @@
 #include "tuning/tuning_buffers.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tunedops {
 namespace {
@@ -94,6 +95,7 @@ Status TuningBuffers::make_counters(const Backend& backend, Device device,
                                     std::size_t count) {
   const std::size_t bytes = count * sizeof(unsigned);
   counters_ = backend.allocate(device, bytes);
+  counter_count_ = count;
   return counters_ == nullptr
              ? Status::unsupported("not enough free memory to tune on")
              : operand_memory_->clear(counters_.get(), bytes);
@@ -175,9 +177,43 @@ Status TuningBuffers::check_untouched() {
   Status status = operand_memory_->find_stray_write(
       slot.operand, output_address(), address(0) + slot.begin,
       address(0) + slot.end, found);
-  return status.is_ok() && found
-             ? Status::unsupported("writes outside of its output")
-             : status;
+  if (!status.is_ok()) {
+    return status;
+  }
+  return found ? Status::unsupported("writes outside of its output")
+               : check_counters();
+}
+
+// The next run, of whatever plan, relies on them.
+Status TuningBuffers::check_counters() {
+  if (counter_count_ == 0) {
+    return Status::ok();
+  }
+  // Zero has the same bits as a number; small counts are numbers that are tiny.
+  const auto count = static_cast<std::int64_t>(counter_count_);
+  const Operand counters{.name = "counters",
+                         .dtype = DType::kFloat32,
+                         .inner = count,
+                         .outer_stride = count};
+  std::vector<std::int64_t> indices(counter_count_);
+  std::iota(indices.begin(), indices.end(), std::int64_t{0});
+  std::vector<std::complex<double>> values(counter_count_);
+  Status status =
+      operand_memory_->gather(counters, counters_.get(), indices, values);
+  if (!status.is_ok()) {
+    return status;
+  }
+  for (const std::complex<double>& value : values) {
+    if (value != 0.0) {
+      // Whoever comes next must not suffer for it.
+      Status cleared = operand_memory_->clear(
+          counters_.get(), counter_count_ * sizeof(unsigned));
+      return cleared.is_ok()
+                 ? Status::unsupported("leaves counters that are not zero")
+                 : cleared;
+    }
+  }
+  return Status::ok();
 }
 
 Status TuningBuffers::gather_output(std::span<const std::int64_t> indices,

@@ -45,7 +45,8 @@ class TuningBuffers {
   /// Puts it back to how it was filled.
   Status reset_output();
 
-  /// Unsupported if anything around or between its elements was written.
+  /// Unsupported if anything around or between its elements was written, or if
+  /// counters were not left zero.
   Status check_untouched();
 
   Status gather_output(std::span<const std::int64_t> indices,
@@ -79,6 +80,7 @@ class TuningBuffers {
                   std::size_t workspace_bytes);
   Status make_counters(const Backend& backend, Device device,
                        std::size_t count);
+  Status check_counters();
   Status fill();
   Status write_normals(const Slot& slot);
   std::byte* address(std::size_t copy) const;
@@ -96,6 +98,7 @@ class TuningBuffers {
   DeviceMemory memory_;
   DeviceMemory workspace_;
   DeviceMemory counters_;
+  std::size_t counter_count_ = 0;
   std::unique_ptr<OperandMemory> operand_memory_;
 };
 

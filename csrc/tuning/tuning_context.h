@@ -7,6 +7,7 @@
 // tiers in context_resolve.cpp; how it tunes is in context_tune.cpp. No lock is
 // held while a kernel is measured, a warning is said or Python runs.
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -180,6 +181,9 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::vector<Candidate> candidates(const ProblemKey& problem) const;
   bool may_compete(const Kernel& kernel) const;
   void check_kernel_filter(Notices& notices) const;
+  std::atomic<bool>& is_poisoned(DeviceType type) {
+    return is_poisoned_[static_cast<std::size_t>(type)];
+  }
   TuneOutcome race(const ProblemKey& problem, Stream stream, Notices& notices);
   TuneOutcome run_tuner(const ProblemKey& problem, Stream stream,
                         Notices& notices);
@@ -205,7 +209,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::atomic<std::uint64_t> epoch_;
   std::atomic<bool> said_complaints_{false};
   std::atomic<bool> write_on_exit_{true};
-  std::atomic<bool> device_is_poisoned_{false};
+  // By type: a GPU's failure is no reason not to tune for the CPU.
+  std::array<std::atomic<bool>, kDeviceTypes> is_poisoned_{};
 
   // One tuning at a time: two would disturb each other's measurements.
   std::mutex tuning_mutex_;

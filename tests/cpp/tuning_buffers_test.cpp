@@ -337,6 +337,19 @@ TEST_F(TuningBuffersTest, CountersAreZeroAndSharedByAllCopies) {
   EXPECT_EQ(buffers.arguments(0).workspace, nullptr);
 }
 
+TEST_F(TuningBuffersTest, CountersThatAreNotLeftZeroAreNoticedAndCleared) {
+  const GemmProblem p = gemm_problem(2, 2, 2);
+  TuningBuffers buffers = make(p, 0, kPlenty, 0, 40);
+  write_all(buffers, p);
+  EXPECT_TRUE(buffers.check_untouched().is_ok());
+  for (const unsigned left : {1U, 7U, 4000U, 0xffffffffU}) {
+    buffers.arguments(0).counters[39] = left;
+    EXPECT_EQ(buffers.check_untouched().reason(),
+              "leaves counters that are not zero");
+    EXPECT_EQ(buffers.arguments(0).counters[39], 0U);
+  }
+}
+
 TEST_F(TuningBuffersTest, CountersAreNoPartOfTheWorkspace) {
   const TuningBuffers buffers = make(gemm_problem(4, 4, 4), 0, kPlenty, 64, 16);
   const Arguments arguments = buffers.arguments(0);

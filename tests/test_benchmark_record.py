@@ -14,6 +14,8 @@ import record
 import torch
 from conftest import CPU
 from record import FOLDER, facts_of, read_record, record_stem, write_record
+from tunedops import get_workloads
+from tunedops.workloads import read_workloads
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -91,8 +93,17 @@ def test_the_readmes_gpu_block() -> None:
     assert lines[4].startswith("| family | rows | geomean | worst | worst row |")
     assert lines[5] == "|---|---:|---:|---:|---|---:|---:|---:|"
     assert lines[6].startswith("| decode | 1 | 2.000x | 2.000x | mm bfloat16 nt 1x2x3 | 100% | - |")
-    assert [line.split()[1] for line in lines[6:]] == ["decode", "batched", "all"]
+    assert [line.split()[1] for line in lines[6:9]] == ["decode", "batched", "all"]
+    text = " ".join(lines)
+    assert "| TunableOp's procedure, emulated |" in text
+    assert "in torch 2.11 only `Default` on CUDA" in text
+    assert [line.partition(":")[0] for line in lines[-2:]] == ["- decode", "- batched"]
     assert "1 rows failed" in readme_table.gpu_block(ROWS, {**GPU_FACTS, "failed": ["a"]}, "gpu")
+
+
+def test_every_family_of_the_gpus_workload_is_explained() -> None:
+    workloads = read_workloads(get_workloads() / "gpu.csv")
+    assert {workload.suite for workload in workloads} == set(readme_table.FAMILIES)
 
 
 def test_without_a_record_the_block_says_so(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,13 @@ def test_without_a_record_the_block_says_so(
     assert readme_table.block("gpu") == f"### On a GPU\n\n{readme_table.NOT_RECORDED}"
     write_record(ROWS, GPU_FACTS, "gpu")
     assert "decode" in readme_table.block("gpu")
+
+
+def test_the_readme_admits_the_worst_row_of_the_cpus_record() -> None:
+    rows, _ = read_record("cpu") or ([], {})
+    text = readme_table.README.read_text()
+    promises = text[text.index("## What it does not promise") :]
+    assert re.findall(r"[\d.]+x", promises) == [f"{min(float(r['ratio']) for r in rows):.2f}x"]
 
 
 def test_the_readme_is_what_the_records_say() -> None:

@@ -16,7 +16,7 @@ def parse_device(device: str | torch.device | None) -> tuple[str, int]:
         return ("cpu", 0)
     if parsed.type != "cuda":
         raise ValueError(
-            f"tunedops has no backend for '{parsed.type}', only for cpu and cuda (NVIDIA GPUs)"
+            f"tunedops has no backend for device '{parsed}', only for cpu and cuda (NVIDIA GPUs)"
         )
     return ("cuda", _gpu_index(parsed))
 

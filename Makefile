@@ -6,6 +6,7 @@
 #   TUNEDOPS_PIP=1            allow pip to install into that Python what it lacks
 #   BASE_PYTHON=python3.12    the Python that the .venv is made from
 #   ARGS="-k csv"             more arguments for pytest, ctest or compare.py
+#   TUNE_ARGS=--retune        more arguments for `python -m tunedops tune` in `make tune`
 #   RECORD=gpu                keep gpu-check's record, under this name
 #   RACE=1                    let gpu-memcheck look for races too
 #   USE_CUDA, TORCH_CUDA_ARCH_LIST, MAX_JOBS: see setup.py
@@ -53,7 +54,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 tune: build ## set up, tune a short list of shapes, then compare with torch by the file
-	$(PYTHON) -m tunedops tune $(WORKLOADS) -o $(RESULTS)
+	$(PYTHON) -m tunedops tune $(WORKLOADS) -o $(RESULTS) $(TUNE_ARGS)
 	$(PYTHON) benchmarks/compare.py --workloads $(WORKLOADS) --results $(RESULTS) --quick $(ARGS)
 
 gpu-check: ## build, test, tune and compare on a GPU, with the python3 and torch that are there

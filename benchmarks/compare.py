@@ -21,10 +21,12 @@ from typing import Any
 import measure_cpu
 import measure_cuda
 import torch
+import tunableop
 import tunedops
 from ceilings import measure_ceilings
 from record import facts_of, write_record
 from report import print_families, print_header, print_row
+from sides import key_of
 from tunedops import _C
 from tunedops.device import parse_device
 from tunedops.workloads import Workload, read_workloads
@@ -64,10 +66,39 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def use_results(path: Path) -> None:
-    """Products take what the file says, and nothing is tuned or written."""
+    """Products take what the file says, and nothing is tuned or written.
+
+    Raises:
+        SystemExit: there is no such file.
+    """
+    if not path.is_file():
+        sys.exit(f"--results {path}: there is no such file; `tune` makes one")
     tunedops.set_filename(path)
     for name, value in (("ENABLED", "1"), ("TUNING", "0"), ("READ_ONLY", "1")):
         _C.set_setting(name, value)
+
+
+def warn_without_results(
+    path: Path, workloads: Sequence[Workload], device: tuple[str, int]
+) -> None:
+    """Says so if no product has a result: torch would be compared with itself."""
+    place = torch.device(*device)
+    if not any(has_result(workload, device, place) for workload in workloads):
+        print(
+            f"WARNING: {path} has no result for any of the {len(workloads)} products on "
+            f"{_C.device_name(device)}, so all of them run torch's own kernel; "
+            f"`python -m tunedops check {path}` says what is wrong with a file",
+            file=sys.stderr,
+        )
+
+
+def has_result(workload: Workload, device: tuple[str, int], place: torch.device) -> bool:
+    """Whether the results file in use has a row for the product."""
+    try:
+        key = key_of(workload.operands(place))
+    except RuntimeError:  # no memory for the operands
+        return False
+    return key is not None and _C.stored(device, *key) is not None
 
 
 Measure = Callable[[Workload], dict[str, Any]]
@@ -96,7 +127,8 @@ def start_cuda(
         finally:
             torch.cuda.empty_cache()
 
-    return measure, {"method": measure_cuda.METHOD, "ceilings": vars(ceilings)}
+    about = {"method": measure_cuda.METHOD, "ceilings": vars(ceilings)}
+    return measure, about | ({"tunableop": tunableop.ABOUT} if arguments.tunableop else {})
 
 
 def measure_all(
@@ -125,6 +157,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     torch.set_grad_enabled(False)
     use_results(arguments.results)
     workloads = read_workloads(arguments.workloads)
+    warn_without_results(arguments.results, workloads, arguments.device)
     on_cpu = arguments.device[0] == "cpu"
     measure, about = start_cpu(arguments) if on_cpu else start_cuda(arguments, workloads)
     rows, failed = measure_all(workloads, measure)

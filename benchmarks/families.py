@@ -14,7 +14,16 @@ from rounds import geomean
 
 Row = Mapping[str, Any]
 
-HEADER = ("family", "rows", "geomean", "worst", "worst row", ">= 1.02x", "TunableOp", "torch/floor")
+HEADER = (
+    "family",
+    "rows",
+    "geomean",
+    "worst",
+    "worst row",
+    ">= 1.02x",
+    "TunableOp's procedure, emulated",
+    "torch/floor",
+)
 RIGHT = frozenset(HEADER) - {"family", "worst row"}
 WIN = 1.02
 LOSS = 0.99
@@ -71,7 +80,7 @@ def _family(name: str, rows: list[Row]) -> Family:
     over_floor = [
         float(row["default_us"]) / floor for row in rows if (floor := _number(row, "floor_us"))
     ]
-    tunableop = [value for row in rows if (value := _number(row, "tunableop_ratio"))]
+    tunableop = [value for row in rows if (value := _number(row, "emulated_tunableop_ratio"))]
     return Family(
         name=name,
         rows=len(rows),

@@ -16,7 +16,7 @@ from agreement import complaint
 from graph_side import GraphSide, Reading
 from rounds import LEAST_ROUNDS, Round, draw_order, microseconds, one_round, ratios, tuned_columns
 from sides import Call, Operands, bytes_of, calls_of, forced, key_of, rotation, stored_solution
-from tunableop import DEFAULT, EagerTimer, choose, competitors
+from tunableop import DEFAULT, GraphTimer, choose, competitors
 from tunedops import _C
 from tunedops.workloads import Workload
 
@@ -56,14 +56,14 @@ def measure(
         if key is not None:
             few = tunableop_rotation(workload, place, operands)
             names = competitors(_C.candidates(device, *key))
-            solution = choose(names, EagerTimer(tuned, few).mean_ms)
+            solution = choose(names, GraphTimer(tuned, few, stream))
         sides.append(forced_side(solution, default, tuned, operands, stream))
-        row["tunableop_solution"] = solution
+        row["emulated_tunableop_solution"] = solution
     rounds = run_rounds(sides, seconds)
     columns = tuned_columns(rounds) | row
     if with_tunableop:
-        columns["tunableop_us"] = microseconds(rounds, 2)
-        columns["tunableop_ratio"] = statistics.median(ratios(rounds, 2))
+        columns["emulated_tunableop_us"] = microseconds(rounds, 2)
+        columns["emulated_tunableop_ratio"] = statistics.median(ratios(rounds, 2))
     return columns
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,27 @@ from record import read_record
 from rounds import geomean
 
 README = Path(__file__).resolve().parents[1] / "README.md"
+FAMILIES = {
+    "decode": "1 to 64 rows of x: the layers of a language model that writes token by token",
+    "prefill": "512 and 2048 rows: the same layers while they read a prompt",
+    "train": "4096 rows, forward and backward",
+    "unaligned": "sizes that no vector load divides, such as a vocabulary of 50257",
+    "batched": "`bmm`: many small products, and attention",
+    "splitk": "few outputs, each a long sum",
+    "fp32": "float32, without TF32",
+    "midm": "between decode and prefill, where tiles fit badly",
+    "epilogue": "layers with a bias (`linear`)",
+}
+COLUMNS = (
+    "All ratios are torch's time over another: above 1 is faster than torch. *geomean* and "
+    "*worst* are those of a family's rows, *>= 1.02x* is the share of its rows that are faster "
+    "by 2 % or more. *TunableOp's procedure, emulated* is what that procedure would choose "
+    "among torch's kernel and the first eight proposals of cuBLASLt's heuristic, timed beside "
+    "the others (geometric mean); torch's own TunableOp has these candidates from torch 2.14 on, "
+    "and in torch 2.11 only `Default` on CUDA. *torch/floor* is how many times the physical "
+    "limit torch's own kernel takes (geometric mean), and no result of ours: the limit is the "
+    "time that the measured copy bandwidth and product rate allow at best."
+)
 NOT_RECORDED = "Not recorded yet: `make gpu-check RECORD=gpu` does it on a machine with a GPU."
 
 
@@ -35,14 +57,15 @@ def gpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:
         f"### On one {facts['device']}",
         "",
         f"{', '.join(part for part in about if part)}; {facts['method']} "
-        f"(`benchmarks/results/{name}.csv`). TunableOp is what its procedure chooses among "
-        "cuBLASLt's proposals; the floor is the time that the measured copy bandwidth and "
-        "product rate allow at best.",
+        f"(`benchmarks/results/{name}.csv`).",
         "",
         f"| {' | '.join(HEADER)} |",
         f"|{'|'.join('---:' if column in RIGHT else '---' for column in HEADER)}|",
     ]
-    lines += [f"| {' | '.join(family.cells())} |" for family in families(rows)]
+    found = families(rows)
+    lines += [f"| {' | '.join(family.cells())} |" for family in found]
+    lines += ["", *textwrap.wrap(COLUMNS, 95), "", "The families:", ""]
+    lines += [f"- {one.name}: {FAMILIES[one.name]}" for one in found if one.name in FAMILIES]
     return "\n".join(lines)
 
 

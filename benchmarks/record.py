@@ -27,9 +27,9 @@ COLUMNS = (
     "ratio_p90",
     "rounds",
     "solution",
-    "tunableop_us",
-    "tunableop_ratio",
-    "tunableop_solution",
+    "emulated_tunableop_us",
+    "emulated_tunableop_ratio",
+    "emulated_tunableop_solution",
     "floor_us",
 )
 CLOCKS = ("driver_version", "clocks.sm", "clocks.max.sm", "clocks.mem", "power.draw", "power.limit")

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-WIDTH = 110  # where there is no terminal
+WIDTH = 132  # where there is no terminal
 
 
 def print_header() -> None:

@@ -60,7 +60,7 @@ class FakeEvent:
 
 
 @contextlib.contextmanager
-def capture(graph: FakeGraph, stream: object = None) -> Iterator[None]:
+def capture(graph: FakeGraph, pool: object = None, stream: object = None) -> Iterator[None]:
     with Capture(graph):
         yield
 
@@ -73,7 +73,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
         "Stream": lambda place: object(),
         "graph": capture,
         "stream": lambda stream: contextlib.nullcontext(),
+        "graph_pool_handle": lambda: (0, 1),
         "synchronize": lambda: None,
+        "_sleep": lambda cycles: None,
         "empty_cache": lambda: None,
         "get_device_properties": lambda place: SimpleNamespace(
             L2_cache_size=CACHE_BYTES // 2, uuid="0"

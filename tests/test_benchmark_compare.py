@@ -10,10 +10,13 @@ from pathlib import Path
 
 import compare
 import pytest
+import torch
+import tunedops
 from record import read_record
 from tunedops import _C
 from tunedops.workloads import Workload
 
+PACKAGE = str(Path(_C.__file__).parents[1])
 FILES = ["--workloads", "w.csv", "--results", "r.csv"]
 WORKLOADS = """\
 suite,op,dtype,layout,batch,m,n,k
@@ -61,27 +64,46 @@ def test_a_row_that_fails_does_not_end_the_others(capsys: pytest.CaptureFixture[
     assert "FAILED mm float32 nt 1x4x4: out of luck" in capsys.readouterr().out
 
 
-def test_a_comparison_from_start_to_end(tmp_path: Path) -> None:
-    (tmp_path / "w.csv").write_text(WORKLOADS)
-    done = subprocess.run(
-        [
-            *[sys.executable, compare.__file__, *FILES],
-            *["--seconds", "0.01", "--record", "./here/record"],
-        ],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(_C.__file__).parents[1])},
+def run_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """The comparison as a process of its own."""
+    (folder / "w.csv").write_text(WORKLOADS)
+    return subprocess.run(
+        [sys.executable, compare.__file__, *FILES, "--seconds", "0.01", *options],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": PACKAGE},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+
+
+def test_a_comparison_from_start_to_end(tmp_path: Path) -> None:
+    key = _C.key_of(torch.empty(4, 64), torch.empty(64, 64).t())
+    assert key is not None
+    validators = [f"Validator,{name},{value}" for name, value in tunedops.get_validators()]
+    text = "\n".join([*validators, ",".join([*key, "Default"]), ""])
+    (tmp_path / "r.csv").write_text(text)
+    done = run_in(tmp_path, "--record", "./here/record")
+    assert (done.returncode, done.stderr) == (0, "")
     rows, facts = read_record(str(tmp_path / "here" / "record")) or ([], {})
-    assert [row["problem"] for row in rows] == [
-        "mm float32 nt 4x64x64",
-        "linear float32 nt 4x64x64",
-        "bmm float32 nn 4x16x16x16",
+    assert [(row["problem"], row["solution"]) for row in rows] == [
+        ("mm float32 nt 4x64x64", "Default"),
+        ("linear float32 nt 4x64x64", "(no result)"),
+        ("bmm float32 nn 4x16x16x16", "(no result)"),
     ]
-    assert {row["solution"] for row in rows} == {"(no result)"}
     assert all(float(row["ratio"]) > 0 for row in rows)
     assert facts["failed"] == []
     assert re.search(r"few .* 2 .*\n.*many .* 1 .*", done.stdout)
-    assert not (tmp_path / "r.csv").exists(), "nothing is written"
+    assert (tmp_path / "r.csv").read_text() == text, "nothing is written"
+
+
+def test_a_results_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    done = run_in(tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "--results r.csv: there is no such file; `tune` makes one\n"
+
+
+def test_a_results_file_without_any_of_the_products_is_said(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("")
+    done = run_in(tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("WARNING: r.csv has no result for any of the 3 products on ")

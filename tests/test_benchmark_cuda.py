@@ -48,8 +48,14 @@ def test_a_row_holds_all_columns(workload: Workload) -> None:
     row = measure(workload, CPU, 0.01, with_tunableop=True)
     assert row["rounds"] >= LEAST_ROUNDS
     assert row["solution"] == "(no result)"
-    assert row["tunableop_solution"] == "Default", "there is no cuBLASLt here"
-    for column in ("default_us", "tuned_us", "ratio", "tunableop_us", "tunableop_ratio"):
+    assert row["emulated_tunableop_solution"] == "Default", "there is no cuBLASLt here"
+    for column in (
+        "default_us",
+        "tuned_us",
+        "ratio",
+        "emulated_tunableop_us",
+        "emulated_tunableop_ratio",
+    ):
         assert row[column] > 0
     assert row["ratio_p10"] <= row["ratio"] <= row["ratio_p90"]
 
@@ -111,6 +117,7 @@ def test_a_run_measures_ceilings_first(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = SimpleNamespace(device=CPU, seconds=0.01, tunableop=True)
     measure_row, about = compare.start_cuda(arguments, [MM])
     assert about["ceilings"]["bytes_per_second"] > 0
+    assert about["tunableop"].startswith("TunableOp's procedure, emulated: ")
     assert list(about["ceilings"]["operations_per_second"]) == ["float32"]
     rows, failed = compare.measure_all([MM], measure_row)
     assert failed == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ import record
 import torch
 from conftest import CPU
 from record import FOLDER, facts_of, read_record, record_stem, write_record
+from tunedops import get_workloads
+from tunedops.workloads import read_workloads
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -91,8 +94,17 @@ def test_the_readmes_gpu_block() -> None:
     assert lines[4].startswith("| family | rows | geomean | worst | worst row |")
     assert lines[5] == "|---|---:|---:|---:|---|---:|---:|---:|"
     assert lines[6].startswith("| decode | 1 | 2.000x | 2.000x | mm bfloat16 nt 1x2x3 | 100% | - |")
-    assert [line.split()[1] for line in lines[6:]] == ["decode", "batched", "all"]
+    assert [line.split()[1] for line in lines[6:9]] == ["decode", "batched", "all"]
+    text = " ".join(lines)
+    assert "| TunableOp's procedure, emulated |" in text
+    assert "in torch 2.11 only `Default` on CUDA" in text
+    assert [line.partition(":")[0] for line in lines[-2:]] == ["- decode", "- batched"]
     assert "1 rows failed" in readme_table.gpu_block(ROWS, {**GPU_FACTS, "failed": ["a"]}, "gpu")
+
+
+def test_every_family_of_the_gpus_workload_is_explained() -> None:
+    workloads = read_workloads(get_workloads() / "gpu.csv")
+    assert {workload.suite for workload in workloads} == set(readme_table.FAMILIES)
 
 
 def test_without_a_record_the_block_says_so(
@@ -102,6 +114,13 @@ def test_without_a_record_the_block_says_so(
     assert readme_table.block("gpu") == f"### On a GPU\n\n{readme_table.NOT_RECORDED}"
     write_record(ROWS, GPU_FACTS, "gpu")
     assert "decode" in readme_table.block("gpu")
+
+
+def test_the_readme_admits_the_worst_row_of_the_cpus_record() -> None:
+    rows, _ = read_record("cpu") or ([], {})
+    text = readme_table.README.read_text()
+    promises = text[text.index("## What it does not promise") :]
+    assert re.findall(r"[\d.]+x", promises) == [f"{min(float(r['ratio']) for r in rows):.2f}x"]
 
 
 def test_the_readme_is_what_the_records_say() -> None:

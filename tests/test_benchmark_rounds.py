@@ -17,10 +17,10 @@ def row(suite: str, problem: str, ratio: float, **more: Any) -> dict[str, Any]:
 
 
 ROWS = [
-    row("decode", "mm a", 1.21, default_us=10.0, floor_us=5.0, tunableop_ratio=1.0),
-    row("decode", "mm b", 1.0, default_us=16.0, floor_us=2.0, tunableop_ratio=1.1),
-    row("batched", "bmm c", 0.9, default_us=4.0, floor_us=1.0, tunableop_ratio=1.0),
-    row("batched", "bmm d", 0.98, default_us=4.0, floor_us=1.0, tunableop_ratio=1.0),
+    row("decode", "mm a", 1.21, default_us=10.0, floor_us=5.0, emulated_tunableop_ratio=1.0),
+    row("decode", "mm b", 1.0, default_us=16.0, floor_us=2.0, emulated_tunableop_ratio=1.1),
+    row("batched", "bmm c", 0.9, default_us=4.0, floor_us=1.0, emulated_tunableop_ratio=1.0),
+    row("batched", "bmm d", 0.98, default_us=4.0, floor_us=1.0, emulated_tunableop_ratio=1.0),
 ]
 
 

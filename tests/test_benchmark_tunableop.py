@@ -7,25 +7,29 @@ import pytest
 import torch
 from conftest import CPU
 from sides import key_of
-from tunableop import EagerTimer, choose, competitors
+from tunableop import GraphTimer, choose, competitors
 from tunedops import _C
 
 
 class FakeTimer:
-    """Times a solution as told, and remembers what was asked."""
+    """Times a solution as told, and remembers what was asked; 0 calls are its beginning."""
 
     def __init__(self, **milliseconds: float):
         self.milliseconds = milliseconds
         self.asked: list[tuple[str, int]] = []
 
-    def mean_ms(self, solution: str, calls: int) -> float:
-        self.asked.append((solution, calls))
+    def begin(self, solution: str) -> None:
+        self.solution = solution
+        self.asked.append((solution, 0))
         if solution not in self.milliseconds:
             raise RuntimeError("not supported")
-        return self.milliseconds[solution]
+
+    def mean_ms(self, calls: int) -> float:
+        self.asked.append((self.solution, calls))
+        return self.milliseconds[self.solution]
 
     def choose(self) -> str:
-        return choose(list(self.milliseconds), self.mean_ms)
+        return choose(list(self.milliseconds), self)
 
 
 def test_competitors_are_torchs_kernel_and_eight_proposals() -> None:
@@ -34,12 +38,12 @@ def test_competitors_are_torchs_kernel_and_eight_proposals() -> None:
     assert names == ["Default", *proposals[:8]]
 
 
-def test_the_calls_are_three_then_ten_then_what_fits() -> None:
+def test_the_calls_are_one_then_three_then_ten_then_what_fits() -> None:
     timer = FakeTimer(Default=1.0, a=0.9)
     assert timer.choose() == "a"
     assert timer.asked == [
-        *[("Default", 3), ("Default", 10), ("Default", 30)],
-        *[("a", 3), ("a", 10), ("a", 33)],
+        *[("Default", 0), ("Default", 3), ("Default", 10), ("Default", 30)],
+        *[("a", 0), ("a", 3), ("a", 10), ("a", 33)],
     ]
 
 
@@ -58,7 +62,7 @@ def test_the_last_calls_are_at_most_a_hundred_and_at_least_one(
 def test_slow_ones_leave_early(milliseconds: float, groups: int) -> None:
     timer = FakeTimer(Default=1.0, a=milliseconds)
     assert timer.choose() == "Default"
-    assert sum(solution == "a" for solution, _ in timer.asked) == groups
+    assert sum(solution == "a" and calls > 0 for solution, calls in timer.asked) == groups
 
 
 def test_a_tie_stays_with_the_first_and_any_gain_wins() -> None:
@@ -68,29 +72,57 @@ def test_a_tie_stays_with_the_first_and_any_gain_wins() -> None:
 
 def test_one_that_cannot_run_is_passed_over() -> None:
     timer = FakeTimer(Default=1.0, b=0.5)
-    assert choose(["Default", "a", "b"], timer.mean_ms) == "b"
-    assert timer.asked.count(("a", 3)) == 1
-    assert choose(["a"], timer.mean_ms) == "Default"
+    assert choose(["Default", "a", "b"], timer) == "b"
+    assert [calls for solution, calls in timer.asked if solution == "a"] == [0]
+    assert choose(["a"], timer) == "Default"
 
 
-def test_calls_rotate_under_the_forced_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_graphs_rotate_under_the_forced_solution(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_cuda.install(monkeypatch)
     operands = [(torch.full((2, 2), float(i)), torch.eye(2)) for i in range(3)]
     seen: list[float] = []
     overlays: set[bool] = set()
 
     def call(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        seen.append(float(a[0, 0]))
+        seen.append(next(float(i) for i, given in enumerate(operands) if given[0] is a))
         overlay = _C.exchange_overlay(0)
         _C.exchange_overlay(overlay)
         overlays.add(overlay != 0)
         return a @ b
 
-    timer = EagerTimer(call, operands)
-    assert timer.mean_ms("Default", 4) > 0
-    assert seen == [0, 1, 2, 0, 1, 2], "two untimed calls, then four"
+    timer = GraphTimer(call, operands, object())
+    timer.begin("Default")
+    assert seen == [0], "the call that shows whether it can run"
+    assert timer.mean_ms(3) > 0
+    assert seen == [0, 0, 1, 2], "one graph for each operand set"
+    assert [graph.replays for graph in timer.graphs] == [1 + 2, 1 + 2, 1 + 1]
+    assert timer.next == 2
+    assert timer.mean_ms(10) > 0
+    assert seen == [0, 0, 1, 2], "made once"
+    assert sum(graph.replays for graph in timer.graphs) == 3 + (2 + 3) + (2 + 10)
+    assert len({output.data_ptr() for output in timer.outputs}) == 3, "outputs rotate too"
+    first = timer.graphs[0]
+    timer.begin("Default")
+    assert timer.graphs == [], "a candidate has graphs of its own"
+    timer.mean_ms(1)
+    assert timer.graphs[0] is not first
     assert overlays == {True}
     assert _C.exchange_overlay(0) == 0
+
+
+def test_only_the_graphs_that_are_replayed_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cuda.install(monkeypatch)
+    operands = [(torch.ones(2, 2), torch.eye(2)) for _ in range(128)]
+    timer = GraphTimer(torch.mm, operands, object())
+    timer.begin("Default")
+    timer.mean_ms(3)
+    assert len(timer.graphs) == 5
+    timer.mean_ms(10)
+    assert len(timer.graphs) == 17
+    timer.mean_ms(100)
+    assert len(timer.graphs) == 119
+    timer.mean_ms(100)
+    assert len(timer.graphs) == 128
 
 
 def test_candidates_name_what_tuning_would_measure() -> None:

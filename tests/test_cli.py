@@ -18,6 +18,7 @@ import pytest
 import torch
 import tunedops
 from tunedops import _C
+from tunedops.cli import processor_share
 from tunedops.cli.main import build_parser, main
 from tunedops.cli.output import visible
 from tunedops.cli.problems import read_problems
@@ -423,6 +424,61 @@ def test_keys_for_a_gpu_leave_no_operands_behind(monkeypatch: pytest.MonkeyPatch
     assert events == ["cuda:0", "freed"] * 2
 
 
+def counted(monkeypatch: pytest.MonkeyPatch, *readings: dict[str, tuple[float, float]]) -> None:
+    """Seconds that threads ran and waited, as read one after the other."""
+    given = iter(readings)
+
+    def threads() -> dict[str, processor_share._Seconds]:
+        return {name: processor_share._Seconds(*pair) for name, pair in next(given, {}).items()}
+
+    monkeypatch.setattr(processor_share, "_threads", threads)
+
+
+@pytest.mark.parametrize(
+    ("after", "share"),
+    [
+        ({"a": (11.0, 5.0)}, 0.0),
+        ({"a": (11.0, 5.0), "b": (1.0, 0.0)}, 0.0),
+        ({"a": (11.0, 6.0)}, 0.5),
+        ({"a": (11.0, 5.0), "b": (0.5, 0.5)}, 0.25),
+        ({"a": (10.1, 5.05)}, 0.0),  # too little to say anything
+        ({}, 0.0),  # nothing is counted here
+    ],
+)
+def test_the_share_of_waiting(
+    monkeypatch: pytest.MonkeyPatch, after: dict[str, tuple[float, float]], share: float
+) -> None:
+    counted(monkeypatch, {"a": (10.0, 5.0)}, after, after)
+    found = processor_share.ProcessorShare()
+    assert found.waited() == pytest.approx(share)
+    assert found.was_lacking() == (share > 0.1)
+
+
+def test_threads_are_counted_here() -> None:
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("this system does not count")
+    before = processor_share._threads()
+    assert len(before) >= 1
+    assert all(seconds.waiting >= 0 for seconds in before.values())
+    assert sum(seconds.running for seconds in before.values()) > 0
+
+
+def test_tuning_on_a_busy_machine_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = write("keys.csv", KEY)
+    before, after = {"a": (1.0, 0.0)}, {"a": (2.0, 1.0)}
+    counted(monkeypatch, before, after, after)
+    code, out, err = run("tune", keys, "-o", "out.csv")
+    assert (code, err) == (0, "")
+    expected = "the machine was busy: threads waited 50% of the time for a processor, so "
+    assert expected in out
+    assert "tune again with --retune when the machine is idle\n" in out
+
+    counted(monkeypatch, before, after, after)
+    assert "busy" not in run("tune", keys, "-o", "out.csv")[1], "nothing was tuned"
+    counted(monkeypatch, before, {"a": (5.0, 0.1)})
+    assert "busy" not in run("tune", keys, "-o", "out.csv", "--retune")[1]
+
+
 # ---- show
 
 
@@ -545,6 +601,14 @@ def test_check_of_no_file(run: Run) -> None:
     code, out, err = run("check", "none.csv")
     assert (code, out) == (2, "")
     assert err == "tunedops: cannot read 'none.csv': No such file or directory\n"
+
+
+def test_check_refuses_a_workload(run: Run) -> None:
+    code, out, err = run("check", write("w.csv", "# c", HEADER, "s,mm,float32,nt,1,1,2,3"))
+    assert (code, out) == (2, "")
+    assert err == "tunedops: w.csv: is a workload, no results file; `tune` takes it\n"
+    Path("binary").write_bytes(b"\n\xff\xfe\x00\x01")
+    assert run("check", "binary")[0] == 1
 
 
 # ---- doctor

@@ -129,6 +129,20 @@ def test_summary_prints_what_is_stored(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.usefixtures("tuning")
+def test_summary_says_where_default_runs_instead(
+    capsys: pytest.CaptureFixture[str], write_results: Callable[..., str]
+) -> None:
+    op, params = "GemmTunableOp_float_TN", "tn_24_1_40_ld_40_40_24_threads_2"
+    write_results(f"{op},{params},Gemm_CpuSkinny_rows_99_prefetch_0_threads_1,1,2")
+    tunedops.summary()
+    out = capsys.readouterr().out
+    assert "solution 'Gemm_CpuSkinny_rows_99_prefetch_0_threads_1' cannot be used: " in out
+    assert out.endswith("; Default runs\n")
+    write_results(f"{op},{params},Default,1,2")
+    tunedops.summary()
+    assert "Default runs" not in capsys.readouterr().out
+
+
 def test_default_for_a_layer_is_torchs_layer_and_no_other_problem(
     write_results: Callable[..., str],
 ) -> None:

@@ -55,14 +55,16 @@ tune() {
   return "$code"
 }
 
-"$python" -c 'import torch' || fail "$python has no torch; PYTHON may name another one"
+"$python" -c 'import torch' 2>/dev/null ||
+  fail "$python has no torch that can be imported; PYTHON may name another one"
 architecture=$("$python" -c '
 import sys, torch
-if not torch.cuda.is_available():
+device = torch.device(sys.argv[1])
+if device.type != "cuda" or (device.index or 0) >= torch.cuda.device_count():
     sys.exit(1)
-major, minor = torch.cuda.get_device_capability(sys.argv[1])
+major, minor = torch.cuda.get_device_capability(device)
 print(f"{major}.{minor}" + ("a" if major >= 9 else ""))
-' "$device") || fail "torch sees no GPU '$device' here, and all of this needs one"
+' "$device" 2>/dev/null) || fail "torch sees no GPU '$device' here, and all of this needs one"
 "$python" tools/python_packages.py build run test || fail "packages are lacking"
 rm -rf "$out" && mkdir -p "$out"
 

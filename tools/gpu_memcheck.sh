@@ -46,10 +46,14 @@ check() {
   printf '%s passed (%d s)\n' "$tool" $((SECONDS - start))
 }
 
+"$python" -c 'import torch' 2>/dev/null ||
+  fail "$python has no torch that can be imported; PYTHON may name another one"
+"$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null ||
+  fail "torch sees no GPU here, and all of this needs one"
 sanitizer=$(find_sanitizer) ||
-  fail "compute-sanitizer was not found; it comes with the CUDA toolkit, SANITIZER may name it"
-"$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' ||
-  fail "$python has no torch that sees a GPU; PYTHON may name another one"
+  fail "compute-sanitizer was not found. A full CUDA toolkit has it, torch's wheels do not; where
+the toolkit was installed in parts, NVIDIA's Debian package is cuda-sanitizer-<version> and
+conda's cuda-sanitizer-api. SANITIZER may name the program."
 "$python" -c 'import tunedops' 2>/dev/null ||
   fail "tunedops is not built for $python: make build, or make gpu-check, does that"
 mkdir -p "$out"

@@ -9,14 +9,32 @@ def parse_device(device: str | torch.device | None) -> tuple[str, int]:
     """``("cpu", 0)`` or ``("cuda", index)``; None is the CPU.
 
     Raises:
-        ValueError: there is no backend for that kind of device.
+        ValueError: there is no such device here; the message says what lacks.
     """
-    from tunedops import _C
-
     parsed = torch.device("cpu" if device is None else device)
-    if parsed.type not in ("cpu", "cuda") or not _C.has_backend(parsed.type):
-        raise ValueError(f"tunedops has no backend for device '{parsed}' in this build")
     if parsed.type == "cpu":
         return ("cpu", 0)
-    index = torch.cuda.current_device() if parsed.index is None else parsed.index
-    return ("cuda", index)
+    if parsed.type != "cuda":
+        raise ValueError(
+            f"tunedops has no backend for device '{parsed}', only for cpu and cuda (NVIDIA GPUs)"
+        )
+    return ("cuda", _gpu_index(parsed))
+
+
+def _gpu_index(device: torch.device) -> int:
+    """The index of a GPU that is there."""
+    from tunedops import _C
+
+    if not _C.built_with_cuda:
+        raise ValueError(
+            f"this build of tunedops is for CPUs only, so '{device}' cannot be used; build it "
+            "where torch is a CUDA build and nvcc is there"
+        )
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if count == 0:
+        raise ValueError(f"torch sees no GPU here, so there is no '{device}'")
+    index = torch.cuda.current_device() if device.index is None else device.index
+    if index >= count:
+        seen = "1 GPU, cuda:0" if count == 1 else f"{count} GPUs, cuda:0 to cuda:{count - 1}"
+        raise ValueError(f"there is no '{device}': torch sees {seen}")
+    return index

@@ -12,8 +12,13 @@ from tunedops import _C
 def force(solution: str) -> Iterator[None]:
     """Inside the block, products of this thread take ``solution`` wherever it can run.
 
-    Where it cannot, torch's own product runs. Blocks nest; the innermost wins. The block
-    has an effect without :func:`tunedops.enable` too, unless ``TUNEDOPS_ENABLED=0`` is set.
+    Where it cannot, torch's own product runs, and nothing is said: also where the kernel is
+    right and its parameters are none that it accepts, since each problem accepts others.
+    With ``TUNEDOPS_VERBOSE=3`` a line for each problem says ``forced, a plan of ours`` or
+    ``forced, Default``.
+
+    Blocks nest; the innermost wins. The block has an effect without
+    :func:`tunedops.enable` too, unless ``TUNEDOPS_ENABLED=0`` is set.
 
     Args:
         solution: as in the third column of a results file, such as ``Gemm_OneDnn``.

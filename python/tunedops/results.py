@@ -107,7 +107,15 @@ def delete(op: str, params: str, device: str | torch.device | None = None) -> bo
 
 
 def summary(device: str | torch.device | None = None) -> None:
-    """Prints what is stored for a device: from which time to which, and by what."""
-    from tunedops.table import print_results
+    """Prints what is stored for a device: from which time to which, and by what.
 
-    print_results(get_results(device), title=f"{_C.device_name(parse_device(device))}")
+    Below the table are the rows of its results file whose solution cannot be used here.
+    """
+    from tunedops.table import make_console, print_results
+
+    target = parse_device(device)
+    print_results(get_results(device), title=_C.device_name(target))
+    path = _C.filename(target)
+    for sentence in _C.check_file(target, path) if os.path.isfile(path) else []:
+        if ": solution '" in sentence:
+            make_console().print(f"{sentence}; Default runs", soft_wrap=True)

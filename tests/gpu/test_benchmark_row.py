@@ -23,6 +23,12 @@ def test_a_row_holds_what_was_measured(op: str) -> None:
         row = measure(workload, GPU, 0.05, with_tunableop=True)
     assert row["rounds"] >= LEAST_ROUNDS
     assert row["solution"] == "(no result)"
-    assert str(row["tunableop_solution"]).startswith(("Default", "Gemm_Cublaslt_"))
-    for column in ("default_us", "tuned_us", "ratio", "tunableop_us", "tunableop_ratio"):
+    assert str(row["emulated_tunableop_solution"]).startswith(("Default", "Gemm_Cublaslt_"))
+    for column in (
+        "default_us",
+        "tuned_us",
+        "ratio",
+        "emulated_tunableop_us",
+        "emulated_tunableop_ratio",
+    ):
         assert row[column] > 0

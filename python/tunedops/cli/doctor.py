@@ -90,17 +90,13 @@ def cpu_facts() -> list[tuple[str, str]]:
 
 def cuda_facts() -> list[tuple[str, str]]:
     """The GPUs that torch sees, and whether this build has kernels for them."""
-    if _C.has_backend("cuda"):
-        built = "built in"
-    else:
-        built = "built in, no device" if _C.built_with_cuda else "not in this build"
-    facts = [("backend", built)]
+    facts = [("backend", "built in" if _C.built_with_cuda else "not in this build")]
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if count == 0:
         facts.append(("GPUs", "torch sees none"))
     for index in range(count):
         facts.append((f"GPU {index}", torch.cuda.get_device_name(index)))
-        if _C.has_backend("cuda"):
+        if _C.built_with_cuda:
             facts.append(("kernels", ", ".join(_C.kernel_names(("cuda", index)))))
             facts += results_facts(("cuda", index))
     return facts

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from tunedops.workloads import COLUMNS
+
 
 @dataclass(frozen=True)
 class Row:
@@ -29,6 +31,11 @@ class ResultsText:
     rows: dict[tuple[str, str], Row] = field(default_factory=dict)
     complaints: list[tuple[int, str]] = field(default_factory=list)
     """Line numbers and what is wrong there."""
+
+    @property
+    def is_workload(self) -> bool:
+        """Whether the text is that of a workload file."""
+        return COLUMNS[:2] in self.rows
 
 
 def parse_results(text: str) -> ResultsText:

@@ -10,7 +10,6 @@ from tunedops.cli.output import say, visible
 from tunedops.cli.results_text import parse_results
 from tunedops.cli.text_file import read_text
 from tunedops.table import make_console, microseconds, ratio_of, results_table, times
-from tunedops.workloads import COLUMNS
 
 if TYPE_CHECKING:
     from tunedops.cli.argparse_types import Commands
@@ -32,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the table on standard output and what was not understood on the other."""
     path: str = arguments.file
     found = parse_results(read_text(path))
-    if COLUMNS[:2] in found.rows:
+    if found.is_workload:
         raise CliError(f"{path}: is a workload, no results file; `tune` takes it")
     if (
         found.complaints

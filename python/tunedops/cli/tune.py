@@ -19,6 +19,7 @@ from tunedops.cli.device import add_device_to, device_of
 from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, visible
 from tunedops.cli.problems import Problem, read_problems
+from tunedops.cli.processor_share import ProcessorShare
 from tunedops.table import make_console, microseconds, ratio_of, results_table, times
 from tunedops.workloads import COLUMNS
 
@@ -89,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.retune:
         outcomes = stored_outcomes(problems, device)
     waiting = [problem for problem in problems if problem not in outcomes]
+    share = ProcessorShare()
     with interrupt_flag() as interrupted:
         tune_all(waiting, device, outcomes, interrupted)
     saved = not any(o.how == "tuned" for o in outcomes.values()) or _C.write_file()
@@ -106,12 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return 130
     say_how_long(list(outcomes.values()))
-    disturbed = sum(outcome.disturbed for outcome in outcomes.values())
-    if disturbed:
-        print(
-            f"other work disturbed {disturbed} of {len(outcomes)} measurements; "
-            "tune again with --retune when the machine is idle"
-        )
+    say_what_disturbed(list(outcomes.values()), share if device[0] == "cpu" else None)
     if os.path.exists(results_file):
         print(f"results: {results_file}")
     return 1 if any(o.how == "failed" for o in outcomes.values()) else 0
@@ -271,6 +268,26 @@ def say_how_long(outcomes: list[Outcome]) -> None:
             f"tuned {len(seconds)} of {len(outcomes)} products in {sum(seconds):.1f} s: "
             f"{statistics.median(seconds):.2f} s in the median, {max(seconds):.2f} s at most"
         )
+
+
+def say_what_disturbed(outcomes: list[Outcome], share: ProcessorShare | None) -> None:
+    """What other work on the machine did to the measurements, and the cure.
+
+    Args:
+        outcomes: of all products.
+        share: of the processors while they were tuned on the CPU.
+    """
+    complaints = []
+    disturbed = sum(outcome.disturbed for outcome in outcomes)
+    if disturbed:
+        complaints.append(f"other work disturbed {disturbed} of {len(outcomes)} measurements")
+    if share is not None and share.was_lacking() and any(o.how == "tuned" for o in outcomes):
+        complaints.append(
+            f"the machine was busy: threads waited {share.waited():.0%} of the time for a "
+            "processor, so times and winners may be wrong"
+        )
+    for complaint in complaints:
+        print(f"{complaint}; tune again with --retune when the machine is idle")
 
 
 def geomean(ratios: list[float | None]) -> float | None:

@@ -67,8 +67,10 @@ class Backend {
   virtual std::unique_ptr<OperandMemory>
   make_operand_memory(Device device, Stream stream) const = 0;
 
-  virtual std::unique_ptr<Stopwatch> make_stopwatch(Device device,
-                                                    Stream stream) const = 0;
+  /// `in_graphs`: as a program feels calls that it runs from graphs, where the
+  /// backend has such a thing.
+  virtual std::unique_ptr<Stopwatch>
+  make_stopwatch(Device device, Stream stream, bool in_graphs) const = 0;
 
   /// Unsupported with a reason while measuring would be wrong or harmful
   /// (stream capture, a forked child).

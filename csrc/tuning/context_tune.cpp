@@ -22,6 +22,7 @@ TunerLimits TuningContext::limits() const {
   limits.budget_ms = milliseconds("MAX_TUNING_BUDGET_MS");
   const std::int64_t rotating = settings_.integer("ROTATING_BUFFER_SIZE");
   limits.rotating_bytes = rotating < 0 ? -1 : rotating << 20;
+  limits.in_graphs = settings_.boolean("GRAPH_REPLAY");
   limits.numerical_check = settings_.numerical_check();
   return limits;
 }

@@ -57,6 +57,8 @@ constexpr std::array kDeclarations{
                 "problems tuned that differ in one dimension only"},
     Declaration{"ROTATING_BUFFER_SIZE", Kind::kInteger, "-1", -1,
                 "MiB that operands rotate over; -1 the cache, 0 none"},
+    Declaration{"GRAPH_REPLAY", Kind::kBoolean, "0", 0,
+                "GPU: time in CUDA graphs; not while threads synchronize"},
     Declaration{"NUMERICAL_CHECK", Kind::kNumericalCheck, "1", 0,
                 "finalists are checked: 1, 0 or atol_rtol"},
 };

@@ -27,6 +27,7 @@ struct TunerLimits {
   int warmup_iterations = 1;
   double budget_ms = 500;            // for the problem, everything included
   std::int64_t rotating_bytes = -1;  // -1: the device's cache
+  bool in_graphs = false;            // time in graphs, where there are any
   NumericalCheck numerical_check;
 };
 

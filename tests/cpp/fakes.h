@@ -126,7 +126,8 @@ class FakeBackend final : public Backend {
     return std::make_unique<HostMemory>();
   }
 
-  std::unique_ptr<Stopwatch> make_stopwatch(Device, Stream) const override {
+  std::unique_ptr<Stopwatch> make_stopwatch(Device, Stream,
+                                            bool) const override {
     return std::make_unique<FakeStopwatch>(device_);
   }
 

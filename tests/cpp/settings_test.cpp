@@ -44,6 +44,7 @@ TEST(Settings, DefaultsAreTheDocumentedOnes) {
       {"MAX_TUNING_ITERATIONS", "100"},
       {"TOTAL_BUDGET_S", "120"},
       {"MAX_VARIANTS", "32"},
+      {"GRAPH_REPLAY", "0"},
       {"NUMERICAL_CHECK", "1"},
   };
   const Settings settings = with({});

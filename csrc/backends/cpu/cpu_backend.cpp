@@ -42,7 +42,8 @@ std::unique_ptr<OperandMemory> CpuBackend::make_operand_memory(Device,
   return std::make_unique<HostMemory>();
 }
 
-std::unique_ptr<Stopwatch> CpuBackend::make_stopwatch(Device, Stream) const {
+std::unique_ptr<Stopwatch> CpuBackend::make_stopwatch(Device, Stream,
+                                                      bool) const {
   return std::make_unique<CpuStopwatch>();
 }
 

@@ -10,6 +10,7 @@
 #include "backends/cuda/cuda_stopwatch.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
+#include "backends/cuda/graph_stopwatch.h"
 #include "backends/cuda/tuning_scope.h"
 #include "kernels/revision.h"
 
@@ -84,8 +85,11 @@ CudaBackend::make_operand_memory(Device device, Stream stream) const {
                                   native(stream), std::move(scratch));
 }
 
-std::unique_ptr<Stopwatch> CudaBackend::make_stopwatch(Device,
-                                                       Stream stream) const {
+std::unique_ptr<Stopwatch> CudaBackend::make_stopwatch(Device, Stream stream,
+                                                       bool in_graphs) const {
+  if (in_graphs) {
+    return std::make_unique<GraphStopwatch>(native(stream));
+  }
   return std::make_unique<CudaStopwatch>(native(stream));
 }
 

@@ -19,8 +19,8 @@ class CudaBackend final : public Backend {
   DeviceMemory allocate(Device device, std::size_t bytes) const override;
   std::unique_ptr<OperandMemory>
   make_operand_memory(Device device, Stream stream) const override;
-  std::unique_ptr<Stopwatch> make_stopwatch(Device device,
-                                            Stream stream) const override;
+  std::unique_ptr<Stopwatch> make_stopwatch(Device device, Stream stream,
+                                            bool in_graphs) const override;
   Status may_tune(Device device, Stream stream) const override;
   std::unique_ptr<TuningScope> enter_tuning(Device device,
                                             Stream stream) const override;

@@ -85,6 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     if _C.setting("READ_ONLY") == "1":
         raise CliError("TUNEDOPS_READ_ONLY is set, so nothing is tuned or written")
     results_file = open_results(arguments.output, device)
+    if "TUNEDOPS_GRAPH_REPLAY" not in os.environ:
+        # No other thread of this process uses a GPU, so nothing forbids graphs.
+        _C.set_setting("GRAPH_REPLAY", "1")
 
     outcomes: dict[Problem, Outcome] = {}
     if not arguments.retune:

@@ -90,16 +90,10 @@ cuda::LtPreference preference_for(const GemmProblem& p) {
   return preference;
 }
 
-}  // namespace
-
-Status GemmCublaslt::do_supports(const GemmProblem& p) const {
-  return cuda::cublaslt_supports(p);
-}
-
-std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
-  const cuda::DeviceGuard device(p.header.device_index);
-  const LtProduct product(p);
-  const cuda::LtPreference preference = preference_for(p);
+// What the heuristic proposes and the library, asked again, accepts.
+void add_proposals(const GemmProblem& p, const LtProduct& product,
+                   const cuda::LtPreference& preference,
+                   std::vector<Config>& configs) {
   std::vector<cublasLtMatmulHeuristicResult_t> results(kMostProposals);
   int count = 0;
   const Status asked = cuda::to_status(
@@ -108,9 +102,8 @@ std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
                                      product.c(), preference.get(),
                                      kMostProposals, results.data(), &count),
       "cublasLtMatmulAlgoGetHeuristic");
-  std::vector<Config> configs;
   if (!asked.is_ok()) {
-    return configs;
+    return;
   }
   for (int i = 0; i < count; ++i) {
     const auto config =
@@ -122,6 +115,29 @@ std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
       configs.push_back(*config);
     }
   }
+}
+
+}  // namespace
+
+Status GemmCublaslt::do_supports(const GemmProblem& p) const {
+  return cuda::cublaslt_supports(p);
+}
+
+std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
+  const cuda::DeviceGuard device(p.header.device_index);
+  const LtProduct product(p);
+  std::vector<Config> configs;
+  // The plain question first, whose answers are those that TunableOp has.
+  add_proposals(p, product, preference_for(p), configs);
+  // The library answers with a few however many are asked for; asked for less
+  // it answers with others.
+  const cuda::LtPreference unsplit = preference_for(p);
+  prefer(unsplit, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+         std::uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE});
+  add_proposals(p, product, unsplit, configs);
+  const cuda::LtPreference one_wave = preference_for(p);
+  prefer(one_wave, CUBLASLT_MATMUL_PREF_MAX_WAVES_COUNT, 1.0F);
+  add_proposals(p, product, one_wave, configs);
   return configs;
 }
 

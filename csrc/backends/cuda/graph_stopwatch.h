@@ -1,0 +1,45 @@
+#pragma once
+
+// Times calls as a program that runs CUDA graphs feels them: a graph of whole
+// walks through the rotation is one launch, timed by the other stopwatch.
+// Between the launches of one product a graph leaves other gaps than a stream
+// does, so products of several launches come out differently.
+//
+// Only on request: while a graph is captured no other thread may synchronise
+// the device.
+
+#include <map>
+
+#include "backends/cuda/cuda_stopwatch.h"
+#include "backends/cuda/handle.h"
+
+namespace tunedops::cuda {
+
+class GraphStopwatch final : public Stopwatch {
+ public:
+  explicit GraphStopwatch(cudaStream_t stream)
+      : stream_(stream), launches_(stream) {}
+
+  /// What cannot be captured is timed launch by launch.
+  Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
+                 double& milliseconds) override;
+  double resolution_ms() const override { return launches_.resolution_ms(); }
+  double now_ms() override { return launches_.now_ms(); }
+
+ private:
+  struct Walks {
+    GraphExec graph;  // none: this rotation cannot be captured
+    Launch launch;
+    int calls = 0;
+  };
+
+  Status make(std::span<const Launch> rotation, std::size_t first,
+              Walks& walks);
+  Status capture(std::span<const Launch> rotation, int count, Walks& walks);
+
+  cudaStream_t stream_;
+  CudaStopwatch launches_;
+  std::map<const Launch*, Walks> known_;  // by the place of the rotation
+};
+
+}  // namespace tunedops::cuda

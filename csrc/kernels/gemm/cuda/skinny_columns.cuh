@@ -50,18 +50,12 @@ class SkinnyColumns {
     return (threadIdx.x % 32) / 4 * kRows + i;
   }
 
-  __device__ void add(std::int64_t begin, std::int64_t end, int warp,
-                      Sums<kRows, kColumnTiles>& sums) {
-    if constexpr (kIsFloat) {
-      LaneSums<kRows, kColumnTiles> lane{};
-      add_to(begin, end, warp, lane);
-      add_up_group<kRows, kColumnTiles>(lane, sums);
-    } else {
-      add_to(begin, end, warp, sums);
-    }
-  }
+  // What SkinnyStages asks for.
 
- private:
+  static constexpr bool kHasStages = kIsVector;
+  using SumsOfLane = LaneSums<kRows, kColumnTiles>;
+  __device__ int warps_k() const { return p_.warps_k; }
+
   static constexpr int kStagedColumns = kIsFloat ? 1 : kColumnTiles;
 
   // What a lane holds of one stage or, at the end of k, of one step.
@@ -71,53 +65,6 @@ class SkinnyColumns {
     uint4 rows[kCount][4];
     uint2 columns[kCount][kStagedColumns];
   };
-
-  template <class AnySums>
-  __device__ void add_to(std::int64_t begin, std::int64_t end, int warp,
-                         AnySums& sums) {
-    std::int64_t tail = begin;
-    if constexpr (kIsVector) {
-      const std::int64_t chunks = (end - begin) / kChunk;
-      tail += chunks * kChunk;
-      add_chunks(begin, chunks, warp, sums);
-    }
-    int step = 0;
-    for (std::int64_t k = tail; k < end; k += kStep, ++step) {
-      if (step % p_.warps_k == warp) {
-        Stage<true> stage;
-        load_edge(stage, k, end);
-        multiply(stage, k, end, sums);
-      }
-    }
-  }
-
-  template <class AnySums>
-  __device__ void add_chunks(std::int64_t begin, std::int64_t chunks, int warp,
-                             AnySums& sums) {
-    const int stride = p_.warps_k;
-    const auto k_of = [&](std::int64_t chunk) {
-      return begin + chunk * kChunk;
-    };
-    Stage<false> even;
-    Stage<false> odd;
-    std::int64_t chunk = warp;
-    if (chunk < chunks) {
-      load(even, k_of(chunk));
-    }
-    for (; chunk < chunks; chunk += 2 * stride) {
-      const bool has_odd = chunk + stride < chunks;
-      if (has_odd) {
-        load(odd, k_of(chunk + stride));
-      }
-      multiply(even, k_of(chunk), p_.k, sums);
-      if (chunk + 2 * stride < chunks) {
-        load(even, k_of(chunk + 2 * stride));
-      }
-      if (has_odd) {
-        multiply(odd, k_of(chunk + stride), p_.k, sums);
-      }
-    }
-  }
 
   __device__ void load(Stage<false>& stage, std::int64_t k) const {
 #pragma unroll
@@ -223,6 +170,7 @@ class SkinnyColumns {
     return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
   }
 
+ private:
   const SkinnyProduct& p_;
   int first_k_ = 0;
   std::int64_t rows_left_ = 0;

@@ -7,6 +7,7 @@
 #include "kernels/gemm/cuda/skinny_columns.cuh"
 #include "kernels/gemm/cuda/skinny_finish.cuh"
 #include "kernels/gemm/cuda/skinny_rows.cuh"
+#include "kernels/gemm/cuda/skinny_stages.cuh"
 
 namespace tunedops::cuda {
 
@@ -25,8 +26,9 @@ __global__ void __launch_bounds__(kMostSkinnyThreads)
   const std::int64_t end = min(begin + p.k_of_split, p.k);
 
   Sums<Warp::kRows, kColumnTiles> sums{};
-  Warp(p, tile * rows + along_wide * Warp::kWarpRows, batch)
-      .add(begin, end, along_k, sums);
+  SkinnyStages<Warp>::add(
+      Warp(p, tile * rows + along_wide * Warp::kWarpRows, batch), begin, end,
+      along_k, sums);
 
   const int first_column = 2 * (threadIdx.x % 4);
 #pragma unroll

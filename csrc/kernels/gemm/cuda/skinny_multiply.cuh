@@ -44,8 +44,8 @@ using LaneSums = float[kRows][kColumnTiles][8];
 
 /// Adds up the four lanes of a group, and leaves each its two columns.
 template <int kRows, int kColumnTiles>
-__device__ void add_up_group(const LaneSums<kRows, kColumnTiles>& lane,
-                             Sums<kRows, kColumnTiles>& sums) {
+__device__ void add_up_group(const float (&lane)[kRows][kColumnTiles][8],
+                             float (&sums)[kRows][kColumnTiles][2]) {
   constexpr unsigned kAll = 0xffffffff;
   const bool is_high = (threadIdx.x & 2) != 0;
   const bool is_odd = (threadIdx.x & 1) != 0;

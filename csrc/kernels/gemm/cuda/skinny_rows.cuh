@@ -59,19 +59,12 @@ class SkinnyRows {
   /// The row of the warp's tile that sum number `i` belongs to.
   __device__ static int row_of(int i) { return (threadIdx.x % 32) / 4 + 8 * i; }
 
-  /// Over the chunks of [begin, end) that fall to this of `warps_k` warps.
-  __device__ void add(std::int64_t begin, std::int64_t end, int warp,
-                      Sums<kRows, kColumnTiles>& sums) {
-    if constexpr (kIsFloat) {
-      LaneSums<kRows, kColumnTiles> lane{};
-      add_to(begin, end, warp, lane);
-      add_up_group<kRows, kColumnTiles>(lane, sums);
-    } else {
-      add_to(begin, end, warp, sums);
-    }
-  }
+  // What SkinnyStages asks for.
 
- private:
+  static constexpr bool kHasStages = kWideIsVector;
+  using SumsOfLane = LaneSums<kRows, kColumnTiles>;
+  __device__ int warps_k() const { return p_.warps_k; }
+
   // A lane needs all columns of fp32, too many to hold: they are read when they
   // are multiplied, from where the first one begins.
   static constexpr int kStagedColumns = kIsFloat ? 1 : kColumnTiles;
@@ -83,53 +76,6 @@ class SkinnyRows {
     uint4 rows[kCount][kRows];
     uint4 columns[kCount][kStagedColumns];
   };
-
-  template <class AnySums>
-  __device__ void add_to(std::int64_t begin, std::int64_t end, int warp,
-                         AnySums& sums) {
-    std::int64_t tail = begin;
-    if constexpr (kWideIsVector) {
-      const std::int64_t chunks = (end - begin) / kChunk;
-      tail += chunks * kChunk;
-      add_chunks(begin, chunks, warp, sums);
-    }
-    int step = 0;
-    for (std::int64_t k = tail; k < end; k += kStep, ++step) {
-      if (step % p_.warps_k == warp) {
-        Stage<true> stage;
-        load_edge(stage, k, end);
-        multiply(stage, k, end, sums);
-      }
-    }
-  }
-
-  template <class AnySums>
-  __device__ void add_chunks(std::int64_t begin, std::int64_t chunks, int warp,
-                             AnySums& sums) {
-    const int stride = p_.warps_k;
-    const auto k_of = [&](std::int64_t chunk) {
-      return begin + chunk * kChunk;
-    };
-    Stage<false> even;
-    Stage<false> odd;
-    std::int64_t chunk = warp;
-    if (chunk < chunks) {
-      load(even, k_of(chunk));
-    }
-    for (; chunk < chunks; chunk += 2 * stride) {
-      const bool has_odd = chunk + stride < chunks;
-      if (has_odd) {
-        load(odd, k_of(chunk + stride));
-      }
-      multiply(even, k_of(chunk), p_.k, sums);
-      if (chunk + 2 * stride < chunks) {
-        load(even, k_of(chunk + 2 * stride));
-      }
-      if (has_odd) {
-        multiply(odd, k_of(chunk + stride), p_.k, sums);
-      }
-    }
-  }
 
   __device__ void load(Stage<false>& stage, std::int64_t k) const {
 #pragma unroll
@@ -221,6 +167,7 @@ class SkinnyRows {
     }
   }
 
+ private:
   const SkinnyProduct& p_;
   int offset_ = 0;
   const T* rows_[kRows];

@@ -21,7 +21,7 @@ namespace tunedops {
 inline constexpr OpId kCallOp{255};
 
 struct Call {
-  ProblemKey key;
+  ProblemKey key{ProblemKey::Uninitialized{}};
   // Where the operands begin, read on the way.
   void* mat1 = nullptr;
   void* mat2 = nullptr;
@@ -81,7 +81,9 @@ inline bool read_call(const Product& product, Call& call) {
   }
   std::uint64_t* rest = call_key::write_shape<2>(
       call_key::write_shape<2>(words + 4, product.mat1), product.mat2);
+  rest[3] = 0;
   if (product.bias == nullptr) {
+    rest[0] = rest[1] = rest[2] = 0;
     return true;
   }
   if (product.bias->sizes().size() != 1) {

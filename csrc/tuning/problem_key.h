@@ -34,7 +34,13 @@ struct ProblemHeader {
 inline constexpr std::size_t kProblemBytes = 128;
 
 struct alignas(8) ProblemKey {
-  std::array<std::uint64_t, kProblemBytes / 8> words{};
+  struct Uninitialized {};
+
+  std::array<std::uint64_t, kProblemBytes / 8> words;
+
+  ProblemKey() : words{} {}
+  /// For whoever writes every word, on the way of every call.
+  explicit ProblemKey(Uninitialized) {}
 
   bool operator==(const ProblemKey&) const = default;
 

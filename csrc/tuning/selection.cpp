@@ -17,10 +17,6 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-double few_samples_penalty(std::size_t count) {
-  return count >= 5 ? 1.02 : count >= 3 ? 1.05 : 1.1;
-}
-
 double median_upper_bound(std::vector<double> values) {
   if (values.empty()) {
     return INFINITY;
@@ -28,7 +24,7 @@ double median_upper_bound(std::vector<double> values) {
   const auto count = static_cast<int>(values.size());
   std::sort(values.begin(), values.end());
   if (count < 8) {
-    return values.back() * few_samples_penalty(values.size());
+    return values.back() * kFewSamplesPenalty;
   }
   // P(median > r-th smallest) = P(Binomial(count, 1/2) >= r): take the smallest
   // r for which that is at most 0.5 %. With many values the terms of the sum

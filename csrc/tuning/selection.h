@@ -15,11 +15,10 @@ namespace tunedops {
 double median(std::vector<double> values);
 
 /// An upper bound of the median that holds with about 99.5 % confidence. With
-/// fewer than 8 values the order cannot give that, and the largest value takes
-/// its place, raised by a penalty: of 5 values the largest is below the median
-/// once in 32 times, of 2 once in 4.
+/// fewer than 8 values the order cannot give that, and the largest value,
+/// raised by `kFewSamplesPenalty`, takes its place.
 double median_upper_bound(std::vector<double> values);
-double few_samples_penalty(std::size_t count);
+inline constexpr double kFewSamplesPenalty = 1.1;
 
 /// How many challengers the final compares with Default.
 inline constexpr std::size_t kFinalists = 3;

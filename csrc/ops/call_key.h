@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -64,8 +65,7 @@ inline bool read_call(const Product& product, Call& call) {
     return false;
   }
   std::uint64_t* const words = call.key.words.data();
-  const std::uint64_t tag = call_key::tag_of(product.mat1, call.mat1);
-  words[1] = tag;
+  words[1] = call_key::tag_of(product.mat1, call.mat1);
   words[2] = call_key::tag_of(product.mat2, call.mat2);
   words[3] = dims | static_cast<std::uint64_t>(product.vector) << 8 |
              static_cast<std::uint64_t>(product.activation) << 16;

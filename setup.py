@@ -234,6 +234,9 @@ def make_extension(sources: list[str]):
             # everything after torch was upgraded.
             f'-DTUNEDOPS_BUILT_WITH_TORCH="{torch.__version__}"',
             *(("-O0", "-g") if debug else ("-O3", "-g0")),
+            # It gathers single values into vector registers, through memory: on the
+            # path of every call that is longer. (Loops are vectorized all the same.)
+            "-fno-tree-slp-vectorize",
             *("-std=c++20", "-fopenmp", "-fvisibility=hidden", "-Wall", "-Wextra"),
         ],
         # A flag with "arch" in it, even in a path, would make torch drop its

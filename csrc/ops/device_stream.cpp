@@ -16,54 +16,53 @@ namespace tunedops {
 
 #ifdef TUNEDOPS_USE_CUDA
 
+namespace gpu_stream {
+
 Stream current_stream(const at::Tensor& tensor) {
-  return tensor.is_cuda()
-             ? Stream{c10::cuda::getCurrentCUDAStream(tensor.get_device())
-                          .stream()}
-             : Stream{};
+  return {c10::cuda::getCurrentCUDAStream(tensor.get_device()).stream()};
 }
 
-CurrentDevice::CurrentDevice(const at::Tensor& tensor) {
-  if (tensor.is_cuda()) {
-    const auto index = tensor.get_device();
-    const auto before =
-        c10::cuda::ExchangeDevice(static_cast<c10::DeviceIndex>(index));
-    before_ = before == index ? -1 : before;
-  }
+int make_current(c10::Device device) {
+  const c10::DeviceIndex index = device.index();
+  const auto before = c10::cuda::ExchangeDevice(index);
+  return before == index ? -1 : before;
 }
 
 // Not if that would create a context on a device that the program does not use.
-CurrentDevice::~CurrentDevice() {
-  if (before_ < 0) {
-    return;
-  }
+void restore(int device) {
   try {
-    c10::cuda::MaybeSetDevice(static_cast<c10::DeviceIndex>(before_));
+    c10::cuda::MaybeSetDevice(static_cast<c10::DeviceIndex>(device));
   } catch (const std::exception&) {
     // The context is lost, and whatever is thrown above says so.
   }
 }
 
-Workspace::Workspace(const Plan& plan, const at::Tensor& tensor, Stream stream)
-    : bytes_(plan.workspace_bytes()), counter_count_(plan.counter_count()) {
-  if (bytes_ == 0 && counter_count_ == 0) {
-    return;
-  }
-  const auto device = static_cast<int>(tensor.get_device());
+}  // namespace gpu_stream
+
+Status run_with_scratch(const Plan& plan, Arguments& arguments,
+                        const at::Tensor& out, Stream stream) {
+  const std::size_t bytes = plan.workspace_bytes();
+  const std::size_t counters = plan.counter_count();
+  const auto device = static_cast<int>(out.get_device());
+  at::Tensor block;  // of torch's allocator, which the graph keeps
   if (c10::cuda::currentStreamCaptureStatusMayInitCtx() !=
       c10::cuda::CaptureStatus::None) {
-    block_ = at::empty({static_cast<std::int64_t>(bytes_)},
-                       tensor.options().dtype(at::kByte));
-    data_ = block_.mutable_data_ptr();
-    counters_ = counter_count_ == 0
-                    ? nullptr
-                    : cuda::captured_counters(device, counter_count_);
-    return;
+    block = at::empty({static_cast<std::int64_t>(bytes)},
+                      out.options().dtype(at::kByte));
+    arguments.workspace = block.mutable_data_ptr();
+    arguments.counters =
+        counters == 0 ? nullptr : cuda::captured_counters(device, counters);
+  } else {
+    const cuda::Scratch scratch = cuda::eager_scratch(
+        device, static_cast<cudaStream_t>(stream.handle), bytes);
+    arguments.workspace = scratch.workspace;
+    arguments.counters = scratch.counters;
   }
-  const cuda::Scratch scratch = cuda::eager_scratch(
-      device, static_cast<cudaStream_t>(stream.handle), bytes_);
-  data_ = scratch.workspace;
-  counters_ = scratch.counters;
+  if ((bytes > 0 && arguments.workspace == nullptr) ||
+      (counters > 0 && arguments.counters == nullptr)) {
+    return Status::failed("there is no memory for its workspace");
+  }
+  return status_of([&] { return plan.run(arguments, stream); });
 }
 
 void with_stream(const ProblemHeader& header, Stream stream,
@@ -80,13 +79,17 @@ void with_stream(const ProblemHeader& header, Stream stream,
 
 #else
 
+namespace gpu_stream {
+
 Stream current_stream(const at::Tensor&) { return {}; }
+int make_current(c10::Device) { return -1; }
+void restore(int) {}
 
-CurrentDevice::CurrentDevice(const at::Tensor&) {}
-CurrentDevice::~CurrentDevice() = default;
+}  // namespace gpu_stream
 
-Workspace::Workspace(const Plan& plan, const at::Tensor&, Stream)
-    : bytes_(plan.workspace_bytes()), counter_count_(plan.counter_count()) {}
+Status run_with_scratch(const Plan&, Arguments&, const at::Tensor&, Stream) {
+  return Status::unsupported("scratch memory is a GPU's");
+}
 
 void with_stream(const ProblemHeader&, Stream, c10::function_ref<void()> body) {
   body();

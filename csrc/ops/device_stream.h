@@ -12,41 +12,41 @@
 
 namespace tunedops {
 
+namespace gpu_stream {
+
 Stream current_stream(const at::Tensor& tensor);
 
-/// Makes the tensor's device the current one.
+/// What was current, or -1 if that device was.
+int make_current(c10::Device device);
+void restore(int device);
+
+}  // namespace gpu_stream
+
+inline Stream current_stream(const at::Tensor& tensor) {
+  return tensor.is_cpu() ? Stream{} : gpu_stream::current_stream(tensor);
+}
+
+/// Makes a device the current one.
 class CurrentDevice {
  public:
-  explicit CurrentDevice(const at::Tensor& tensor);
+  explicit CurrentDevice(c10::Device device)
+      : before_(device.is_cpu() ? -1 : gpu_stream::make_current(device)) {}
   CurrentDevice(const CurrentDevice&) = delete;
   CurrentDevice& operator=(const CurrentDevice&) = delete;
-  ~CurrentDevice();
-
- private:
-  int before_ = -1;
-};
-
-/// Workspace and counters of a plan on a stream; holds a block of torch's
-/// allocator while a graph is being captured, since the graph owns it then.
-class Workspace {
- public:
-  Workspace(const Plan& plan, const at::Tensor& tensor, Stream stream);
-
-  /// False if there is not enough memory.
-  bool is_there() const {
-    return (bytes_ == 0 || data_ != nullptr) &&
-           (counter_count_ == 0 || counters_ != nullptr);
+  ~CurrentDevice() {
+    if (before_ >= 0) {
+      gpu_stream::restore(before_);
+    }
   }
-  void* data() const { return data_; }
-  unsigned* counters() const { return counters_; }
 
  private:
-  std::size_t bytes_;
-  std::size_t counter_count_;
-  void* data_ = nullptr;
-  unsigned* counters_ = nullptr;
-  at::Tensor block_;
+  int before_;
 };
+
+/// Runs a plan that needs workspace or counters. They belong to the thread and
+/// the stream or, while a graph is being captured, to the graph.
+Status run_with_scratch(const Plan& plan, Arguments& arguments,
+                        const at::Tensor& out, Stream stream);
 
 /// Runs `body` with `stream` as torch's current one on the problem's device.
 void with_stream(const ProblemHeader& header, Stream stream,

@@ -1,28 +1,13 @@
 #include "ops/product.h"
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/Parallel.h>
 
 #include "ops/call_state.h"
 #include "ops/dtype_map.h"
 
 namespace tunedops {
 namespace {
-
-// Nothing for a scalar that raw kernels cannot take.
-std::optional<ScalarClass> class_of(const at::Scalar* scalar,
-                                    ScalarClass absent) {
-  if (scalar == nullptr) {
-    return absent;
-  }
-  if (scalar->isComplex()) {
-    return std::nullopt;
-  }
-  const double value = scalar->toDouble();
-  if (value == 0) {
-    return ScalarClass::kZero;
-  }
-  return value == 1 ? ScalarClass::kOne : ScalarClass::kAny;
-}
 
 // Memory that somebody took away, as FSDP does with parameters.
 bool was_freed(const at::Tensor& tensor) {
@@ -38,15 +23,16 @@ bool can_be_bias(const Product& product) {
 
 }  // namespace
 
-bool Product::is_sound_term(const at::Tensor& term) const {
-  return are_alike(term, mat1) &&
-         at::is_expandable_to(term.sizes(), ProductSizes(*this));
+bool Product::can_expand(const at::Tensor& term, Product product) {
+  return at::is_expandable_to(term.sizes(), ProductSizes(product));
 }
 
 bool describe(const Product& product, const OutputLayout& output,
               GemmProblem& p) {
-  const auto alpha = class_of(product.alpha, ScalarClass::kOne);
-  const auto beta = class_of(product.beta, ScalarClass::kZero);
+  const auto alpha =
+      product.alpha == nullptr ? ScalarClass::kOne : class_of(*product.alpha);
+  const auto beta =
+      product.beta == nullptr ? ScalarClass::kZero : class_of(*product.beta);
   if (!alpha || *alpha == ScalarClass::kZero || !beta) {
     return false;
   }
@@ -74,7 +60,10 @@ bool describe(const Product& product, const OutputLayout& output,
   const MatrixLayout layout_a = layout_of(a);
   const MatrixLayout layout_b = layout_of(b);
 
-  p.header = call_state(mat1, kGemmOp);
+  if (mat1.is_cpu()) {
+    at::get_num_threads();  // sets the thread up, if nothing has so far
+  }
+  p.header = call_state(mat1.device(), mat1.scalar_type());
   p.a_dtype = p.b_dtype = p.out_dtype = dtype;
   p.transpose_a = layout_a.row_major != swapped;
   p.transpose_b = layout_b.row_major != swapped;

@@ -7,12 +7,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <optional>
 
 #include "kernels/gemm/gemm_problem.h"
 #include "ops/matrix_layout.h"
 
 namespace tunedops {
 
+/// Passed by value: an inlined caller then has no address of it to worry about,
+/// and computes with what it knows of the fields.
 struct Product {
   const at::Tensor& mat1;
   const at::Tensor& mat2;
@@ -23,6 +26,8 @@ struct Product {
   const at::Scalar* alpha = nullptr;   // null: 1
   const at::Scalar* beta = nullptr;    // null: 0
   Activation activation = Activation::kNone;
+  const at::Tensor* out = nullptr;  // null: a fresh one
+  at::IntArrayRef sizes = {};       // of a fresh one, if not the product's own
 
   /// Whether the operands make a product at all. Where they do not, torch's
   /// original gets them and says so in its own words.
@@ -39,7 +44,20 @@ struct Product {
     return mat1.sizes().size() == d && mat2.sizes().size() == d;
   }
 
-  // Of a product that has them:
+  bool is_in_place() const {
+    return out != nullptr && addend != nullptr && addend->is_same(*out);
+  }
+
+  /// Whether the addend has to be in the output before a kernel runs.
+  bool copies_addend() const {
+    return addend != nullptr && beta != nullptr && beta->toDouble() != 0 &&
+           !is_in_place();
+  }
+
+  // Of a product that has its dimensions:
+  bool is_sound_term(const at::Tensor& term) const {
+    return are_alike(term, mat1) && can_expand(term, *this);
+  }
   bool batched() const { return dims == 3; }
   std::int64_t rows() const { return mat1.sizes().end()[-2]; }
   std::int64_t columns() const { return mat2.sizes().end()[-1]; }
@@ -50,13 +68,25 @@ struct Product {
   static bool are_alike(const at::Tensor& left, const at::Tensor& right) {
     return left.dtype() == right.dtype() && left.device() == right.device();
   }
-  bool is_sound_term(const at::Tensor& term) const;
+  static bool can_expand(const at::Tensor& term, Product product);
 };
 
-/// The shape of a product that has its dimensions.
+/// Nothing for a scalar that raw kernels cannot take.
+inline std::optional<ScalarClass> class_of(const at::Scalar& scalar) {
+  if (scalar.isComplex()) {
+    return std::nullopt;
+  }
+  const double value = scalar.toDouble();
+  if (value == 0) {
+    return ScalarClass::kZero;
+  }
+  return value == 1 ? ScalarClass::kOne : ScalarClass::kAny;
+}
+
+/// The product's own shape; it has its dimensions.
 class ProductSizes {
  public:
-  explicit ProductSizes(const Product& product)
+  [[gnu::always_inline]] explicit ProductSizes(const Product& product)
       : sizes_{product.batch(), product.rows(), product.columns()},
         first_(product.batched() ? 0 : 1) {}
   operator at::IntArrayRef() const {  // NOLINT: this is what it is for

@@ -1,10 +1,9 @@
 // aten's matrix-vector products, which `mv` and a matrix times a vector arrive
 // at. They are products with one column, laid out as BLAS's gemv has it.
 
-#include "ops/context.h"
 #include "ops/gemm.h"
 #include "ops/originals.h"
-#include "ops/run_product.h"
+#include "ops/tuned_or.h"
 
 namespace tunedops {
 namespace {
@@ -25,8 +24,9 @@ class VectorProduct {
            mat.dim() == 2 && vec.dim() == 1;
   }
 
-  Product product() const {
+  Product product(const at::Tensor* out = nullptr) const {
     Product product{.mat1 = mat_, .mat2 = column_};
+    product.out = out;
     product.vector = true;
     product.addend = &addend_;
     product.beta = &beta_;
@@ -49,42 +49,44 @@ class VectorProduct {
 at::Tensor routed_addmv(const at::Tensor& self, const at::Tensor& mat,
                         const at::Tensor& vec, const at::Scalar& beta,
                         const at::Scalar& alpha) {
-  if (VectorProduct::is_possible(self, mat, vec)) {
-    const VectorProduct vectors(self, mat, vec, beta, alpha);
-    if (const Product product = vectors.product(); product.is_sound()) {
-      at::Tensor out = run_tuned(product, {mat.size(0)});
-      if (out.defined()) {
-        return out;
-      }
-    }
+  const auto original = [&] {
+    return originals::addmv(self, mat, vec, beta, alpha);
+  };
+  if (!VectorProduct::is_possible(self, mat, vec)) {
+    return original();
   }
-  return originals::addmv(self, mat, vec, beta, alpha);
+  const VectorProduct vectors(self, mat, vec, beta, alpha);
+  Product product = vectors.product();
+  product.sizes = {mat.sizes().data(), 1};
+  return tuned_or(product, no_check, original);
 }
 
 at::Tensor& routed_addmv_out(const at::Tensor& self, const at::Tensor& mat,
                              const at::Tensor& vec, const at::Scalar& beta,
                              const at::Scalar& alpha, at::Tensor& out) {
-  if (VectorProduct::is_possible(self, mat, vec) && out.dim() == 1) {
-    const VectorProduct vectors(self, mat, vec, beta, alpha);
-    if (const Product product = vectors.product();
-        product.is_sound() && run_tuned_out(product, out.unsqueeze(1))) {
-      return out;
-    }
+  const auto original = [&]() -> at::Tensor& {
+    return originals::addmv_outf(self, mat, vec, beta, alpha, out);
+  };
+  if (!VectorProduct::is_possible(self, mat, vec) || out.dim() != 1) {
+    return original();
   }
-  return originals::addmv_outf(self, mat, vec, beta, alpha, out);
+  const VectorProduct vectors(self, mat, vec, beta, alpha);
+  const at::Tensor column = out.unsqueeze(1);
+  return tuned_out_or(vectors.product(&column), out, no_check, original);
 }
 
 at::Tensor& routed_addmv_(at::Tensor& self, const at::Tensor& mat,
                           const at::Tensor& vec, const at::Scalar& beta,
                           const at::Scalar& alpha) {
-  if (VectorProduct::is_possible(self, mat, vec) && self.dim() == 1) {
-    const VectorProduct vectors(self, mat, vec, beta, alpha);
-    if (const Product product = vectors.product();
-        product.is_sound() && run_tuned_out(product, vectors.addend())) {
-      return self;
-    }
+  const auto original = [&]() -> at::Tensor& {
+    return originals::addmv_(self, mat, vec, beta, alpha);
+  };
+  if (!VectorProduct::is_possible(self, mat, vec) || self.dim() != 1) {
+    return original();
   }
-  return originals::addmv_(self, mat, vec, beta, alpha);
+  const VectorProduct vectors(self, mat, vec, beta, alpha);
+  return tuned_out_or(vectors.product(&vectors.addend()), self, no_check,
+                      original);
 }
 
 }  // namespace tunedops

@@ -5,9 +5,7 @@
 #include <ATen/ops/empty.h>
 
 #include "ops/aten_plan.h"
-#include "ops/call_key.h"
-#include "ops/context.h"
-#include "ops/device_stream.h"
+#include "ops/known_call.h"
 
 namespace tunedops {
 namespace {
@@ -29,64 +27,57 @@ class PlanOperand {
   const at::Tensor& tensor_;
 };
 
-double value_of(const at::Scalar* scalar, double absent) {
-  return scalar == nullptr ? absent : scalar->toDouble();
+// Whether it ran; if not, that is said.
+bool succeeded(const Status& status, const Product& product) {
+  if (!status.is_ok()) {
+    report_failed_run(status, product);
+  }
+  return status.is_ok();
 }
 
-at::Tensor empty_like_product(const Product& product, at::IntArrayRef sizes) {
-  if (product.mat1.is_cpu()) {
-    return at::detail::empty_cpu(sizes, product.mat1.scalar_type());
+// Where the product's result lies, or will.
+OutputLayout output_of(const Product& product) {
+  if (product.out == nullptr) {
+    return fresh_output(product);
   }
-  return at::empty(sizes, product.mat1.options());
+  const at::Tensor& out = *product.out;
+  OutputLayout output{.layout = layout_of(out), .alignment = alignment_of(out)};
+  if (product.vector && out.stride(0) == 1) {
+    output.layout = fresh_output(product).layout;
+  }
+  return output;
 }
 
-// On raw memory, on the current stream of the output's device.
-Status run_raw(const Plan& plan, Arguments& arguments, const at::Tensor& out) {
-  const Stream stream = current_stream(out);
-  const Workspace workspace(plan, out, stream);
-  arguments.workspace = workspace.data();
-  arguments.counters = workspace.counters();
-  if (!workspace.is_there()) {
-    return Status::failed("there is no memory for its workspace");
-  }
-  return status_of([&] { return plan.run(arguments, stream); });
-}
-
-// Whether it ran; if not, it is said (once) that Default runs instead.
-bool succeeded(const Status& status, const Product& product,
-               const OutputLayout& output) {
-  if (status.is_ok()) [[likely]] {
-    return true;
-  }
-  GemmProblem problem;
-  if (describe(product, output, problem)) {
-    getTuningContext().report_failed_run(to_key(problem), status);
-  }
-  return false;
+// What is noted of a call.
+std::uint32_t note_of(const Plan& plan, const Product& product) {
+  const bool on_addresses = !plan.takes_tensors() &&
+                            !layout_of(product.mat1).needs_copy &&
+                            !layout_of(product.mat2).needs_copy;
+  const bool needs_scratch =
+      plan.workspace_bytes() > 0 || plan.counter_count() > 0;
+  return (on_addresses ? kOnAddresses : 0U) |
+         (output_of(product).layout.row_major ? kSwapped : 0U) |
+         (needs_scratch ? kNeedsScratch : 0U);
 }
 
 // Any operands: those that have to are copied first.
-bool run_into(const Plan& plan, const Product& product,
-              const OutputLayout& output, const at::Tensor& out) {
-  const bool swapped = output.layout.row_major;
-  const PlanOperand a(swapped ? product.mat2 : product.mat1);
-  const PlanOperand b(swapped ? product.mat1 : product.mat2);
-  Arguments arguments;
-  arguments.operands[kGemmA] = a.data();
-  arguments.operands[kGemmB] = b.data();
-  arguments.operands[kGemmOut] = out.mutable_data_ptr();
+bool run_into(const Plan& plan, const Product& product, const at::Tensor& out) {
+  const PlanOperand mat1(product.mat1);
+  const PlanOperand mat2(product.mat2);
+  Call call;
+  call.device = out.device();
+  call.mat1 = mat1.data();
+  call.mat2 = mat2.data();
   if (product.bias != nullptr) {
-    arguments.operands[kGemmBias] =
-        const_cast<void*>(product.bias->const_data_ptr());
+    call.bias = const_cast<void*>(product.bias->const_data_ptr());
   }
-  arguments.alpha = value_of(product.alpha, 1);
-  arguments.beta = value_of(product.beta, 0);
-  return succeeded(run_raw(plan, arguments, out), product, output);
+  return succeeded(run_on_addresses(plan, note_of(plan, product), product, call,
+                                    out, out.mutable_data_ptr()),
+                   product);
 }
 
 // The plan's own tensor, or an undefined one if it could not run.
-at::Tensor run_aten_plan(const Plan& plan, const Product& product,
-                         const OutputLayout& output) {
+at::Tensor run_aten_plan(const Plan& plan, const Product& product) {
   const PlanOperand mat1(product.mat1);
   const PlanOperand mat2(product.mat2);
   at::Tensor out;
@@ -94,39 +85,27 @@ at::Tensor run_aten_plan(const Plan& plan, const Product& product,
     out = static_cast<const AtenGemmPlan&>(plan).call(
         mat1.tensor(), mat2.tensor(), product.bias);
   });
-  return succeeded(status, product, output) ? out : at::Tensor();
+  return succeeded(status, product) ? out : at::Tensor();
 }
 
-bool reads_addend(const Product& product) {
-  return product.addend != nullptr && product.beta != nullptr &&
-         product.beta->toDouble() != 0;
-}
-
-// A fresh output, or an undefined tensor if the plan could not run.
-at::Tensor run_plan(const Plan& plan, const Product& product,
-                    at::IntArrayRef sizes) {
-  const OutputLayout output = fresh_output(product);
-  if (plan.takes_tensors()) {
-    const at::Tensor out = run_aten_plan(plan, product, output);
-    return !out.defined() || out.sizes() == sizes
-               ? out
-               : at::_unsafe_view(out, sizes);
+// The decision on a product, which is remembered for its call; null for torch's
+// original. (The call is read anew: it is not always one that can be.)
+const Plan* decide(const Product& product) {
+  GemmProblem problem;
+  if (!describe(product, output_of(product), problem)) {
+    return nullptr;
   }
-  at::Tensor out = empty_like_product(product, sizes);
-  if (reads_addend(product)) {
-    out.view(ProductSizes(product)).copy_(*product.addend);
+  TuningContext& context = getTuningContext();
+  const ProblemKey key = to_key(problem);
+  const Plan* const plan = context.plan_for(key, current_stream(product.mat1));
+  CallKey call_key;
+  Call call;
+  if (const std::size_t words = read_call<shapes_of>(product, call_key, call);
+      words != 0) {
+    context.remember(call_key, words, key,
+                     plan == nullptr ? 0 : note_of(*plan, product));
   }
-  return run_into(plan, product, output, out) ? out : at::Tensor();
-}
-
-// What is noted of a call whose operands are read as they lie.
-constexpr std::uint32_t kReadAsTheyLie = 1;
-
-std::uint32_t note_of(const Product& product) {
-  return layout_of(product.mat1).needs_copy ||
-                 layout_of(product.mat2).needs_copy
-             ? 0
-             : kReadAsTheyLie;
+  return plan;
 }
 
 struct ByteRange {
@@ -142,16 +121,6 @@ ByteRange bytes_of(const at::Tensor& tensor) {
   const auto* begin = static_cast<const char*>(tensor.const_data_ptr());
   return {begin,
           begin + (last + 1) * static_cast<std::int64_t>(tensor.itemsize())};
-}
-
-// Whether they share memory, or might: interleaved views count as sharing.
-bool overlaps(const at::Tensor& out, const at::Tensor& input) {
-  if (!out.storage().is_alias_of(input.storage())) {
-    return false;
-  }
-  const ByteRange left = bytes_of(out);
-  const ByteRange right = bytes_of(input);
-  return left.begin < right.end && right.begin < left.end;
 }
 
 // Whether matrices of a batch could share elements; rows of one cannot.
@@ -177,98 +146,73 @@ bool is_plain_output(const Product& product, const at::Tensor& out) {
   }
   const MatrixLayout layout = layout_of(out);
   return !layout.needs_copy && !overlaps_itself(out, layout) &&
-         !overlaps(out, product.mat1) && !overlaps(out, product.mat2) &&
-         (product.bias == nullptr || !overlaps(out, *product.bias));
+         !overlaps_input(product, out);
 }
 
 }  // namespace
 
-Attempt run_known(const Product& product, at::IntArrayRef sizes) {
-  Call call;
-  if (!read_call(product, call)) {
-    return {};
-  }
-  const PlanCache::Entry* const known = getTuningContext().known(call.key);
-  if (known == nullptr) {
-    return {};
-  }
-  if (known->plan == nullptr) {
-    return {.is_known = true, .out = {}};
-  }
-  const CurrentDevice device(product.mat1);
-  const Plan& plan = *known->plan;
-  if (known->note != kReadAsTheyLie || plan.takes_tensors()) {
-    return {.is_known = true, .out = run_plan(plan, product, sizes)};
-  }
-  at::Tensor out = empty_like_product(product, sizes);
-  Arguments arguments;
-  arguments.operands[kGemmA] = product.vector ? call.mat1 : call.mat2;
-  arguments.operands[kGemmB] = product.vector ? call.mat2 : call.mat1;
-  arguments.operands[kGemmOut] = out.mutable_data_ptr();
-  arguments.operands[kGemmBias] = call.bias;
-  if (!succeeded(run_raw(plan, arguments, out), product,
-                 fresh_output(product))) {
-    out = at::Tensor();
-  }
-  return {.is_known = true, .out = std::move(out)};
+bool may_overlap(const at::Tensor& out, const at::Tensor& input) {
+  const ByteRange left = bytes_of(out);
+  const ByteRange right = bytes_of(input);
+  return left.begin < right.end && right.begin < left.end;
 }
 
-at::Tensor run_new(const Product& product, at::IntArrayRef sizes) {
-  const CurrentDevice device(product.mat1);
+void report_failed_run(const Status& status, Product product) {
   GemmProblem problem;
-  if (!describe(product, fresh_output(product), problem)) {
+  if (describe(product, output_of(product), problem)) {
+    getTuningContext().report_failed_run(to_key(problem), status);
+  }
+}
+
+void write_addend(Product product, const at::Tensor& out) {
+  if (product.copies_addend()) {
+    out.view(ProductSizes(product)).copy_(*product.addend);
+  }
+}
+
+at::Tensor run_plan(const Plan& plan, Product product) {
+  if (plan.takes_tensors()) {
+    const at::Tensor out = run_aten_plan(plan, product);
+    return !out.defined() || product.sizes.empty() ||
+                   out.sizes() == product.sizes
+               ? out
+               : at::_unsafe_view(out, product.sizes);
+  }
+  at::Tensor out = empty_output(
+      product.mat1.device(), product.mat1.scalar_type(),
+      product.sizes.empty() ? ProductSizes(product) : product.sizes);
+  write_addend(product, out);
+  return run_into(plan, product, out) ? out : at::Tensor();
+}
+
+at::Tensor run_new(Product product) {
+  if (!product.is_sound()) {
     return {};
   }
-  TuningContext& context = getTuningContext();
-  const Stream stream = current_stream(product.mat1);
-  Call call;
-  const Plan* const plan = read_call(product, call)
-                               ? context.plan_for(to_key(problem), stream,
-                                                  call.key, note_of(product))
-                               : context.plan_for(to_key(problem), stream);
-  return plan == nullptr ? at::Tensor() : run_plan(*plan, product, sizes);
+  const CurrentDevice device(product.mat1.device());
+  const Plan* const plan = decide(product);
+  return plan == nullptr ? at::Tensor() : run_plan(*plan, product);
 }
 
-at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes) {
-  Attempt attempt = run_known(product, sizes);
-  return attempt.is_known ? std::move(attempt.out) : run_new(product, sizes);
-}
-
-bool run_tuned_out(const Product& product, const at::Tensor& out) {
-  const CurrentDevice device(product.mat1);
-  if (!is_plain_output(product, out)) {
+bool run_new_out(Product product) {
+  const at::Tensor& out = *product.out;
+  if (!product.is_sound() || !is_plain_output(product, out)) {
     return false;
   }
-  OutputLayout output{.layout = layout_of(out), .alignment = alignment_of(out)};
-  if (product.vector && out.stride(0) == 1) {
-    output.layout = fresh_output(product).layout;
-  }
-  GemmProblem problem;
-  if (!describe(product, output, problem)) {
-    return false;
-  }
-  const bool in_place =
-      product.addend != nullptr && product.addend->is_same(out);
-  const bool copies_addend = reads_addend(product) && !in_place;
-  if (copies_addend && overlaps(out, *product.addend)) {
-    return false;
-  }
-  const Plan* plan =
-      getTuningContext().plan_for(to_key(problem), current_stream(out));
+  const CurrentDevice device(product.mat1.device());
+  const Plan* const plan = decide(product);
   if (plan == nullptr) {
     return false;
   }
   if (plan->takes_tensors()) {
-    const at::Tensor result = run_aten_plan(*plan, product, output);
+    const at::Tensor result = run_aten_plan(*plan, product);
     if (result.defined()) {
       out.copy_(result);
     }
     return result.defined();
   }
-  if (copies_addend) {
-    out.copy_(*product.addend);
-  }
-  return run_into(*plan, product, output, out);
+  write_addend(product, out);
+  return run_into(*plan, product, out);
 }
 
 }  // namespace tunedops

@@ -1,31 +1,69 @@
 #pragma once
 
-// From a product to the plan that computes it.
+// From a product to the plan that computes it, when its call is not known.
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/empty.h>
+#ifdef TUNEDOPS_USE_CUDA
+#include <ATen/cuda/EmptyTensor.h>
+#endif
 
 #include "ops/product.h"
+#include "tuning/plan.h"
 
 namespace tunedops {
 
-/// What came of a call that may have been met before.
-struct Attempt {
-  bool is_known = false;
-  at::Tensor out;  // undefined: torch's original is to run
-};
+/// The product as a fresh contiguous tensor, or an undefined one if torch's
+/// original is to run.
+at::Tensor run_new(Product product);
 
-/// Runs the plan of a call that this thread has met before, which then needs no
-/// check of its operands either: the product has its dimensions, and no more is
-/// asked of it.
-Attempt run_known(const Product& product, at::IntArrayRef sizes);
+/// The same into the product's `out`; false, with `out` as it was, if the
+/// original is to run.
+bool run_new_out(Product product);
 
-/// Decides on a plan for a call that is not known; the product is sound.
-at::Tensor run_new(const Product& product, at::IntArrayRef sizes);
+/// A plan on the operands as a product has them, whatever they need: copies, or
+/// tensors instead of addresses. Undefined if it could not run.
+at::Tensor run_plan(const Plan& plan, Product product);
 
-/// Either of them: the product, which is sound, as a fresh contiguous tensor of
-/// `sizes` (a product of more than one row may be asked for in more
-/// dimensions), or an undefined tensor if torch's original is to run.
-at::Tensor run_tuned(const Product& product, at::IntArrayRef sizes);
+/// Says (once) that Default ran since the plan could not.
+void report_failed_run(const Status& status, Product product);
 
-/// The same into `out`; false, with `out` as it was, if the original is to run.
-bool run_tuned_out(const Product& product, const at::Tensor& out);
+/// Writes the addend of a product that reads one into `out`, unless it is
+/// there.
+void write_addend(Product product, const at::Tensor& out);
+
+/// An uninitialized tensor, past the dispatcher, which would take as long as a
+/// small product.
+[[gnu::always_inline]] inline at::Tensor
+empty_output(c10::Device device, c10::ScalarType dtype, at::IntArrayRef sizes) {
+  if (device.is_cpu()) {
+    return at::detail::empty_cpu(sizes, dtype);
+  }
+#ifdef TUNEDOPS_USE_CUDA
+  if (device.is_cuda()) {
+    return at::detail::empty_cuda(sizes, dtype, device, std::nullopt);
+  }
+#endif
+  return at::empty(sizes, at::TensorOptions().device(device).dtype(dtype));
+}
+
+/// For tensors of one storage: whether they share memory, or might, since
+/// interleaved views count as sharing.
+bool may_overlap(const at::Tensor& out, const at::Tensor& input);
+
+[[gnu::always_inline]] inline bool overlaps(const at::Tensor& out,
+                                            const at::Tensor& input) {
+  return out.unsafeGetTensorImpl()->unsafe_storage().is_alias_of(
+             input.unsafeGetTensorImpl()->unsafe_storage()) &&
+         may_overlap(out, input);
+}
+
+/// Whether an output shares memory with what is read after it is written.
+[[gnu::always_inline]] inline bool overlaps_input(const Product& product,
+                                                  const at::Tensor& out) {
+  return overlaps(out, product.mat1) || overlaps(out, product.mat2) ||
+         (product.bias != nullptr && overlaps(out, *product.bias)) ||
+         (product.copies_addend() && overlaps(out, *product.addend));
+}
 
 }  // namespace tunedops

@@ -1,33 +1,86 @@
 #pragma once
 
 // A product by the chosen plan or, where there is none, as torch computes it.
+// These few lines are what a call pays for, so they are inlined into every op.
 
-#include "ops/context.h"
-#include "ops/run_product.h"
+#include "ops/known_call.h"
 
 namespace tunedops {
 
-/// `check` throws if the operands make no product and somebody wants to hear
-/// that from us; it is not asked about a call that was met before.
+/// For products whose operands torch's original complains about.
+inline constexpr auto no_check = [] {};
+
+/// A fresh tensor. `check` throws if the operands make no product and somebody
+/// wants to hear that from us; it is not asked about a call that was met
+/// before.
 template <class Check, class Original>
-at::Tensor tuned_or(const Product& product, const Check& check,
-                    const Original& original) {
-  if (!getTuningContext().is_active()) {
+[[gnu::always_inline]] inline at::Tensor
+tuned_or(const Product& product, const Check& check, const Original& original) {
+  const TuningContext& context = getTuningContext();
+  const ThreadState& thread = ThreadState::current();
+  if (!context.is_active(thread)) [[unlikely]] {
     check();
     return original();
   }
-  if (product.has_dims()) {
-    Attempt attempt = run_known(product, ProductSizes(product));
-    if (attempt.is_known) {
-      return attempt.out.defined() ? std::move(attempt.out) : original();
+  CallKey key;
+  Call call;
+  if (const std::size_t words = read_call<shapes_of>(product, key, call);
+      words != 0) [[likely]] {
+    if (const auto* known = context.known(key, words, thread)) [[likely]] {
+      if (known->plan == nullptr) [[unlikely]] {
+        return original();
+      }
+      const CurrentDevice device(call.device);
+      if ((known->note & kOnAddresses) == 0) [[unlikely]] {
+        at::Tensor out = run_plan(*known->plan, product);
+        return out.defined() ? std::move(out) : original();
+      }
+      KnownRun run(*known->plan, known->note, product, call);
+      if (run.status.is_ok()) [[likely]] {
+        return std::move(run.out);
+      }
+      report_failed_run(run.status, product);
+      return original();
     }
   }
   check();
-  if (product.is_sound()) {
-    if (at::Tensor out = run_new(product, ProductSizes(product));
-        out.defined()) {
-      return out;
+  at::Tensor out = run_new(product);
+  return out.defined() ? out : original();
+}
+
+/// Into the product's own output.
+template <class Check, class Original>
+[[gnu::always_inline]] inline at::Tensor&
+tuned_out_or(const Product& product, at::Tensor& out, const Check& check,
+             const Original& original) {
+  const TuningContext& context = getTuningContext();
+  const ThreadState& thread = ThreadState::current();
+  if (!context.is_active(thread)) [[unlikely]] {
+    check();
+    return original();
+  }
+  CallKey key;
+  Call call;
+  if (const std::size_t words = read_call<shapes_of>(product, key, call);
+      words != 0) [[likely]] {
+    if (const auto* known = context.known(key, words, thread)) {
+      if (known->plan == nullptr) [[unlikely]] {
+        return original();
+      }
+      if ((known->note & kOnAddresses) != 0 && !overlaps_input(product, out)) {
+        const Status status =
+            run_known_out(*known->plan, known->note, product, call);
+        if (status.is_ok()) [[likely]] {
+          return out;
+        }
+        report_failed_run(status, product);
+        return original();
+      }
     }
+  }
+  check();
+  if (run_new_out(product)) {
+    return out;
   }
   return original();
 }

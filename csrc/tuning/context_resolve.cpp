@@ -9,9 +9,7 @@
 
 namespace tunedops {
 
-const Plan* TuningContext::resolve(const ProblemKey& problem, Stream stream,
-                                   const ProblemKey& remembered,
-                                   std::uint32_t note) {
+const Plan* TuningContext::resolve(const ProblemKey& problem, Stream stream) {
   if (ThreadState::current().originals_only) {
     return nullptr;
   }
@@ -27,9 +25,9 @@ const Plan* TuningContext::resolve(const ProblemKey& problem, Stream stream,
     throw;
   }
   if (decision.lasting) {
-    PlanCache::of_this_thread().insert(
-        remembered, PlanCache::hash_of(remembered),
-        ThreadState::current().overlay, decision.plan, epoch, note);
+    ThreadCaches::current().problems.insert(
+        problem, ProblemCache::hash_of(problem), ThreadState::current().overlay,
+        decision.plan, epoch);
   }
   say(notices);
   trace(problem, decision);

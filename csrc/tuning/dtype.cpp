@@ -11,18 +11,17 @@ namespace {
 struct Entry {
   DType dtype;
   std::string_view text;
-  std::size_t size;
   double epsilon;
 };
 
 constexpr std::array<Entry, kDTypeCount> kEntries{{
-    {DType::kNone, "None", 0, 0.0},
-    {DType::kFloat32, "float", 4, 0x1p-23},
-    {DType::kFloat64, "double", 8, 0x1p-52},
-    {DType::kBFloat16, "BFloat16", 2, 0x1p-7},
-    {DType::kFloat16, "Half", 2, 0x1p-10},
-    {DType::kComplex64, "c10::complex<float>", 8, 0x1p-23},
-    {DType::kComplex128, "c10::complex<double>", 16, 0x1p-52},
+    {DType::kNone, "None", 0.0},
+    {DType::kFloat32, "float", 0x1p-23},
+    {DType::kFloat64, "double", 0x1p-52},
+    {DType::kBFloat16, "BFloat16", 0x1p-7},
+    {DType::kFloat16, "Half", 0x1p-10},
+    {DType::kComplex64, "c10::complex<float>", 0x1p-23},
+    {DType::kComplex128, "c10::complex<double>", 0x1p-52},
 }};
 
 const Entry& entry(DType dtype) {
@@ -80,7 +79,6 @@ std::uint16_t float_to_bfloat16(float value) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) { return entry(dtype).size; }
 std::string_view to_text(DType dtype) { return entry(dtype).text; }
 double epsilon_of(DType dtype) { return entry(dtype).epsilon; }
 

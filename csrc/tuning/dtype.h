@@ -26,7 +26,23 @@ enum class DType : std::uint8_t {
 inline constexpr std::size_t kDTypeCount = 7;  // kNone among them
 
 /// Bytes of one element; 0 for `kNone`.
-TUNEDOPS_PUBLIC std::size_t size_of(DType dtype);
+constexpr std::size_t size_of(DType dtype) {
+  switch (dtype) {
+  case DType::kNone:
+    return 0;
+  case DType::kBFloat16:
+  case DType::kFloat16:
+    return 2;
+  case DType::kFloat32:
+    return 4;
+  case DType::kFloat64:
+  case DType::kComplex64:
+    return 8;
+  case DType::kComplex128:
+    return 16;
+  }
+  return 0;
+}
 
 constexpr bool is_complex(DType dtype) {
   return dtype == DType::kComplex64 || dtype == DType::kComplex128;

@@ -1,8 +1,11 @@
 #pragma once
 
-// The per-thread memory of decisions, which makes a hit cheap: no lock, no
-// string, no shared cache line that is written. A global epoch, raised whenever
-// a decision could change, invalidates all threads' caches at once.
+// A thread's memory of decisions, which makes a hit cheap: no lock, no string,
+// no shared cache line that is written. A global epoch, raised whenever a
+// decision could change, invalidates all threads' caches at once.
+//
+// There are two of them, of different keys: problems (below), and the calls
+// that lead to problems (call_cache.h).
 
 #include <cstdint>
 #include <vector>
@@ -12,43 +15,48 @@
 
 namespace tunedops {
 
+template <class Key>
 class PlanCache {
  public:
   struct Entry {
-    ProblemKey key;
-    std::uint64_t hash = 0;  // 0: the slot is free
-    std::uint32_t overlay = 0;
-    std::uint32_t note = 0;      // of whoever made the key
+    std::uint64_t hash = 0;      // 0: the slot is free
     const Plan* plan = nullptr;  // null: Default
+    std::uint32_t overlay = 0;
+    std::uint32_t note = 0;  // of whoever made the key
+    Key key;
   };
-
-  static PlanCache& of_this_thread() {
-    static thread_local PlanCache cache;
-    return cache;
-  }
 
   std::uint64_t epoch() const { return epoch_; }
 
-  /// Null if the decision is not known.
-  const Entry* find(const ProblemKey& key, std::uint64_t hash,
-                    std::uint32_t overlay) const {
-    if (slots_.empty()) {
+  /// Null if the decision is not known. `is_equal` compares with a key of the
+  /// same hash and overlay.
+  template <class IsEqual>
+  const Entry* find(std::uint64_t hash, std::uint32_t overlay,
+                    const IsEqual& is_equal) const {
+    if (slots_.empty()) [[unlikely]] {
       return nullptr;
     }
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = first_slot(hash);; ++i) {
       i &= mask;
       const Entry& entry = slots_[i];
+      if (entry.hash == hash && entry.overlay == overlay && is_equal(entry.key))
+          [[likely]] {
+        return &entry;
+      }
       if (entry.hash == 0) {
         return nullptr;
-      }
-      if (entry.hash == hash && entry.overlay == overlay && entry.key == key) {
-        return &entry;
       }
     }
   }
 
-  void insert(const ProblemKey& key, std::uint64_t hash, std::uint32_t overlay,
+  const Entry* find(const Key& key, std::uint64_t hash,
+                    std::uint32_t overlay) const {
+    return find(hash, overlay,
+                [&key](const Key& other) { return key == other; });
+  }
+
+  void insert(const Key& key, std::uint64_t hash, std::uint32_t overlay,
               const Plan* plan, std::uint64_t epoch, std::uint32_t note = 0) {
     if (epoch_ != epoch || count_ >= kMaxEntries) {
       slots_.clear();
@@ -58,12 +66,12 @@ class PlanCache {
     if (2 * (count_ + 1) > slots_.size()) {
       grow();
     }
-    place({key, hash, overlay, note, plan});
+    place({hash, plan, overlay, note, key});
     ++count_;
   }
 
   /// The hash that `find` and `insert` want: never 0.
-  static std::uint64_t hash_of(const ProblemKey& key) { return key.hash() | 1; }
+  static std::uint64_t hash_of(const Key& key) { return key.hash() | 1; }
 
  private:
   // Enough for any program with a bounded set of shapes; one whose shapes never
@@ -96,5 +104,8 @@ class PlanCache {
   std::size_t count_ = 0;
   std::uint64_t epoch_ = 0;
 };
+
+/// Decisions by problem: the first question after a call that is not known.
+using ProblemCache = PlanCache<ProblemKey>;
 
 }  // namespace tunedops

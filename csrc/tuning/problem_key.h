@@ -34,13 +34,7 @@ struct ProblemHeader {
 inline constexpr std::size_t kProblemBytes = 128;
 
 struct alignas(8) ProblemKey {
-  struct Uninitialized {};
-
-  std::array<std::uint64_t, kProblemBytes / 8> words;
-
-  ProblemKey() : words{} {}
-  /// For whoever writes every word, on the way of every call.
-  explicit ProblemKey(Uninitialized) {}
+  std::array<std::uint64_t, kProblemBytes / 8> words{};
 
   bool operator==(const ProblemKey&) const = default;
 

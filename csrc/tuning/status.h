@@ -5,6 +5,7 @@
 // exceptions are for bugs. A sticky failure has poisoned the device for the
 // whole process, so the tuner must stop instead of trying the next candidate.
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -15,7 +16,7 @@ class [[nodiscard]] Status {
  public:
   enum class Code { kOk, kUnsupported, kFailed, kSticky };
 
-  static Status ok() { return Status(Code::kOk, {}); }
+  static Status ok() { return Status(Code::kOk); }
   static Status unsupported(std::string reason) {
     return Status(Code::kUnsupported, std::move(reason));
   }
@@ -29,14 +30,18 @@ class [[nodiscard]] Status {
   bool is_ok() const { return code_ == Code::kOk; }
   bool is_sticky() const { return code_ == Code::kSticky; }
   Code code() const { return code_; }
-  const std::string& reason() const { return reason_; }
+  /// Empty if it is ok.
+  std::string reason() const { return reason_ ? *reason_ : std::string(); }
 
  private:
+  explicit Status(Code code) : code_(code) {}
   Status(Code code, std::string reason)
-      : code_(code), reason_(std::move(reason)) {}
+      : code_(code),
+        reason_(std::make_shared<const std::string>(std::move(reason))) {}
 
   Code code_;
-  std::string reason_;
+  // Every run returns a status, so the usual one costs no string.
+  std::shared_ptr<const std::string> reason_;
 };
 
 /// A failure where none should be, thrown. Where a candidate or a call must not
@@ -54,7 +59,7 @@ class StatusError : public std::runtime_error {
 
 /// What `body` returns, or what it threw as a failure.
 template <class Body>
-Status status_of(const Body& body) {
+[[gnu::always_inline]] inline Status status_of(const Body& body) {
   try {
     return body();
   } catch (const StatusError& error) {

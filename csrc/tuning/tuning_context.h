@@ -52,35 +52,41 @@ class TUNEDOPS_PUBLIC TuningContext {
   // --- One call -------------------------------------------------------------
 
   /// Whether products of this thread should ask `plan_for` at all.
-  bool is_active() const {
-    const ThreadState& thread = ThreadState::current();
+  bool is_active(const ThreadState& thread) const {
     return (enabled_.load(std::memory_order_relaxed) || thread.overlay != 0) &&
            !thread.originals_only;
   }
+  bool is_active() const { return is_active(ThreadState::current()); }
 
-  /// What this thread remembers of a key, be it a problem's or another that
-  /// stands for one; null if nothing.
-  const PlanCache::Entry* known(const ProblemKey& key) const {
-    const PlanCache& cache = PlanCache::of_this_thread();
-    if (cache.epoch() != epoch_.load(std::memory_order_acquire)) [[unlikely]] {
+  /// What the thread remembers of a call of `count` words; null if nothing.
+  const CallCache::Entry* known(const CallKey& call, std::size_t count,
+                                const ThreadState& thread) const {
+    const CallCache* const calls = thread.calls;
+    if (calls == nullptr ||
+        calls->epoch() != epoch_.load(std::memory_order_acquire)) [[unlikely]] {
       return nullptr;
     }
-    return cache.find(key, PlanCache::hash_of(key),
-                      ThreadState::current().overlay);
+    return calls->find(
+        call.hash(count), thread.overlay,
+        [&](const CallKey& other) { return call.begins_like(other, count); });
   }
 
   /// The plan to run, or null for torch's original.
   const Plan* plan_for(const ProblemKey& problem, Stream stream) {
-    const PlanCache::Entry* const entry = known(problem);
-    return entry != nullptr ? entry->plan
-                            : resolve(problem, stream, problem, 0);
+    const ProblemCache::Entry* const entry = known(problem);
+    return entry != nullptr ? entry->plan : resolve(problem, stream);
   }
 
-  /// The same for a problem whose call is not known: from now on it is, under
-  /// `call`, with `note` beside it.
-  const Plan* plan_for(const ProblemKey& problem, Stream stream,
-                       const ProblemKey& call, std::uint32_t note) {
-    return resolve(problem, stream, call, note);
+  /// Remembers for a call what has been decided on its problem, with `note`
+  /// beside it; nothing if that was for once only.
+  void remember(const CallKey& call, std::size_t count,
+                const ProblemKey& problem, std::uint32_t note) {
+    const ProblemCache::Entry* const entry = known(problem);
+    if (entry != nullptr) {
+      ThreadCaches& caches = ThreadCaches::current();
+      caches.calls.insert(call, call.hash(count), entry->overlay, entry->plan,
+                          caches.problems.epoch(), note);
+    }
   }
 
   /// A plan could not run; Default ran instead. Said once.
@@ -163,8 +169,15 @@ class TUNEDOPS_PUBLIC TuningContext {
   bool is_forked() const;
   void say(const Notices& notices);
 
-  const Plan* resolve(const ProblemKey& problem, Stream stream,
-                      const ProblemKey& remembered, std::uint32_t note);
+  const ProblemCache::Entry* known(const ProblemKey& problem) const {
+    const ProblemCache& cache = ThreadCaches::current().problems;
+    if (cache.epoch() != epoch_.load(std::memory_order_acquire)) {
+      return nullptr;
+    }
+    return cache.find(problem, ProblemCache::hash_of(problem),
+                      ThreadState::current().overlay);
+  }
+  const Plan* resolve(const ProblemKey& problem, Stream stream);
   Decision decide(const ProblemKey& problem, Stream stream, Notices& notices);
   std::optional<Decision> from_overlay(const ProblemKey& problem);
   std::optional<Decision> from_results(const ProblemKey& problem,

@@ -20,15 +20,15 @@ class PlanCacheTest : public testing::Test {
 
   void insert(const ProblemKey& key, const Plan* plan, std::uint64_t epoch = 1,
               std::uint32_t overlay = 0) {
-    cache_.insert(key, PlanCache::hash_of(key), overlay, plan, epoch);
+    cache_.insert(key, ProblemCache::hash_of(key), overlay, plan, epoch);
   }
 
-  const PlanCache::Entry* find(const ProblemKey& key,
-                               std::uint32_t overlay = 0) const {
-    return cache_.find(key, PlanCache::hash_of(key), overlay);
+  const ProblemCache::Entry* find(const ProblemKey& key,
+                                  std::uint32_t overlay = 0) const {
+    return cache_.find(key, ProblemCache::hash_of(key), overlay);
   }
 
-  PlanCache cache_;
+  ProblemCache cache_;
 };
 
 TEST_F(PlanCacheTest, IsEmptyAtFirst) {
@@ -91,7 +91,7 @@ TEST_F(PlanCacheTest, IsBounded) {
 
 TEST(PlanCache, NoHashMarksAFreeSlot) {
   for (int n = 1; n <= 1000; ++n) {
-    EXPECT_NE(PlanCache::hash_of(scale_problem(n)), 0U);
+    EXPECT_NE(ProblemCache::hash_of(scale_problem(n)), 0U);
   }
 }
 

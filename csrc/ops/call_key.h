@@ -68,7 +68,8 @@ inline bool read_call(const Product& product, Call& call) {
   words[1] = call_key::tag_of(product.mat1, call.mat1);
   words[2] = call_key::tag_of(product.mat2, call.mat2);
   words[3] = dims | static_cast<std::uint64_t>(product.vector) << 8 |
-             static_cast<std::uint64_t>(product.activation) << 16;
+             static_cast<std::uint64_t>(product.activation) << 16 |
+             static_cast<std::uint64_t>(product.out_dtype) << 24;
   if (call.mat1 == nullptr || call.mat2 == nullptr) {
     return false;
   }

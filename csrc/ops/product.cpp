@@ -38,8 +38,11 @@ bool can_be_bias(const Product& product) {
 
 }  // namespace
 
+// Of the operands' type or of the output's.
 bool Product::is_sound_term(const at::Tensor& term) const {
-  return are_alike(term, mat1) &&
+  const at::ScalarType dtype = term.scalar_type();
+  return (dtype == mat1.scalar_type() || dtype == out_dtype) &&
+         term.device() == mat1.device() &&
          at::is_expandable_to(term.sizes(), ProductSizes(*this));
 }
 
@@ -75,7 +78,8 @@ bool describe(const Product& product, const OutputLayout& output,
   const MatrixLayout layout_b = layout_of(b);
 
   p.header = call_state(mat1, kGemmOp);
-  p.a_dtype = p.b_dtype = p.out_dtype = dtype;
+  p.a_dtype = p.b_dtype = dtype;
+  p.out_dtype = dtype_from(product.out_dtype);
   p.transpose_a = layout_a.row_major != swapped;
   p.transpose_b = layout_b.row_major != swapped;
   p.conjugate_a = a.is_conj();
@@ -108,7 +112,8 @@ bool describe(const Product& product, const OutputLayout& output,
     p.align_out = output.alignment;
     p.align_bias = product.bias != nullptr ? alignment_of(*product.bias) : 16;
     const std::size_t least = natural_alignment(dtype);
-    if (p.align_a < least || p.align_b < least || p.align_out < least) {
+    if (p.align_a < least || p.align_b < least ||
+        p.align_out < natural_alignment(p.out_dtype)) {
       return false;
     }
   }

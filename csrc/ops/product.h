@@ -23,13 +23,14 @@ struct Product {
   const at::Scalar* alpha = nullptr;   // null: 1
   const at::Scalar* beta = nullptr;    // null: 0
   Activation activation = Activation::kNone;
+  at::ScalarType out_dtype = mat1.scalar_type();
 
   /// Whether the operands make a product at all. Where they do not, torch's
   /// original gets them and says so in its own words.
   bool is_sound() const {
     return has_dims() && inner() == mat2.sizes().end()[-2] &&
            (!batched() || batch() == mat2.sizes()[0]) &&
-           are_alike(mat1, mat2) &&
+           are_alike(mat1, mat2) && is_sound_output() &&
            (addend == nullptr || is_sound_term(*addend)) &&
            (bias == nullptr || is_sound_term(*bias));
   }
@@ -49,6 +50,13 @@ struct Product {
  private:
   static bool are_alike(const at::Tensor& left, const at::Tensor& right) {
     return left.dtype() == right.dtype() && left.device() == right.device();
+  }
+  // As torch has it: the operands' type or, where that has 16 bits, float.
+  bool is_sound_output() const {
+    const at::ScalarType dtype = mat1.scalar_type();
+    return out_dtype == dtype || (out_dtype == at::ScalarType::Float &&
+                                  (dtype == at::ScalarType::Half ||
+                                   dtype == at::ScalarType::BFloat16));
   }
   bool is_sound_term(const at::Tensor& term) const;
 };

@@ -35,9 +35,9 @@ double value_of(const at::Scalar* scalar, double absent) {
 
 at::Tensor empty_like_product(const Product& product, at::IntArrayRef sizes) {
   if (product.mat1.is_cpu()) {
-    return at::detail::empty_cpu(sizes, product.mat1.scalar_type());
+    return at::detail::empty_cpu(sizes, product.out_dtype);
   }
-  return at::empty(sizes, product.mat1.options());
+  return at::empty(sizes, product.mat1.options().dtype(product.out_dtype));
 }
 
 // On raw memory, on the current stream of the output's device.
@@ -168,7 +168,7 @@ bool overlaps_itself(const at::Tensor& out, const MatrixLayout& layout) {
 // input is read from.
 bool is_plain_output(const Product& product, const at::Tensor& out) {
   const int dims = product.dims;
-  if (out.dim() != dims || out.scalar_type() != product.mat1.scalar_type() ||
+  if (out.dim() != dims || out.scalar_type() != product.out_dtype ||
       out.device() != product.mat1.device() || out.is_neg() || out.is_conj() ||
       out.size(dims - 2) != product.rows() ||
       out.size(dims - 1) != product.columns() ||

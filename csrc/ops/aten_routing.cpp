@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ops/gemm.h"
+#include "ops/routed_dtype_gemm.h"
 
 namespace tunedops {
 namespace {
@@ -70,6 +71,19 @@ void route_products(torch::Library& m) {
   m.impl("baddbmm_", &routed_baddbmm_);
 }
 
+#ifdef TUNEDOPS_USE_CUDA
+void route_dtype_products(torch::Library& m) {
+  m.impl("mm.dtype", &routed_mm_dtype);
+  m.impl("mm.dtype_out", &routed_mm_dtype_out);
+  m.impl("addmm.dtype", &routed_addmm_dtype);
+  m.impl("addmm.dtype_out", &routed_addmm_dtype_out);
+  m.impl("bmm.dtype", &routed_bmm_dtype);
+  m.impl("bmm.dtype_out", &routed_bmm_dtype_out);
+  m.impl("baddbmm.dtype", &routed_baddbmm_dtype);
+  m.impl("baddbmm.dtype_out", &routed_baddbmm_dtype_out);
+}
+#endif
+
 void install() {
   OverrideFilter filter(c10::WarningUtils::get_warning_handler());
   const c10::WarningUtils::WarningHandlerGuard quiet(&filter);
@@ -80,6 +94,11 @@ void install() {
     auto* library = new torch::Library(torch::Library::IMPL, "aten", key,
                                        __FILE__, __LINE__);
     route_products(*library);
+#ifdef TUNEDOPS_USE_CUDA
+    if (key == c10::DispatchKey::CUDA) {
+      route_dtype_products(*library);
+    }
+#endif
   }
 }
 

@@ -32,7 +32,7 @@ struct CallForm {
   ScalarClass beta = ScalarClass::kZero;
   bool has_bias = false;
   Destination destination = Destination::kFresh;
-  std::uint8_t reserved = 0;
+  std::uint8_t asked_dtype = 0;
 };
 
 /// What is read of a call on the way: where its operands begin, and what an
@@ -43,7 +43,7 @@ struct Call {
   void* bias = nullptr;
   void* out = nullptr;
   c10::Device device{c10::DeviceType::CPU};
-  c10::ScalarType dtype = c10::ScalarType::Undefined;
+  c10::ScalarType out_dtype = c10::ScalarType::Undefined;
   std::int64_t batch = 1;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -190,14 +190,18 @@ template <auto shapes_of>
 
   const c10::TensorImpl* const mat1 = product.mat1.unsafeGetTensorImpl();
   call.device = mat1->device();
-  call.dtype = c10::typeMetaToScalarType(mat1->dtype());
+  const c10::ScalarType dtype = c10::typeMetaToScalarType(mat1->dtype());
+  call.out_dtype = product.asked_dtype == c10::ScalarType::Undefined
+                       ? dtype
+                       : product.asked_dtype;
   // First, since what is read before a function call has to be put aside.
-  words[0] = std::bit_cast<std::uint64_t>(call_state(call.device, call.dtype));
+  words[0] = std::bit_cast<std::uint64_t>(call_state(call.device, dtype));
 
   CallForm form{.dims = static_cast<std::uint8_t>(product.dims),
                 .vector = product.vector,
                 .activation = product.activation,
-                .has_bias = product.bias != nullptr};
+                .has_bias = product.bias != nullptr,
+                .asked_dtype = static_cast<std::uint8_t>(product.asked_dtype)};
   if (!call_words::read_scalars(product, form)) [[unlikely]] {
     return 0;
   }
@@ -222,7 +226,7 @@ template <auto shapes_of>
     words[count++] = pack(shapes.batch1, shapes.batch_stride1, all);
     words[count++] = pack(shapes.batch2, shapes.batch_stride2, all);
   }
-  words[2] = tag_of(*mat1, call.device, call.dtype, call.mat1, is_there) |
+  words[2] = tag_of(*mat1, call.device, dtype, call.mat1, is_there) |
              tag_of(product.mat2, call.mat2, is_there) << 32;
 
   if (const at::Tensor* const bias = product.bias; bias != nullptr) {

@@ -5,6 +5,7 @@
 
 #include "ops/aten_plan.h"
 #include "ops/device_stream.h"
+#include "ops/dtype_map.h"
 #include "ops/originals.h"
 
 namespace tunedops {
@@ -26,24 +27,42 @@ void activate_in_place(at::Tensor& out, Activation activation) {
   }
 }
 
+// Whether the output's type is not the operands', for which torch has forms of
+// its own.
+bool has_own_out_dtype(const GemmProblem& p) {
+  return p.out_dtype != p.a_dtype;
+}
+
 // The product that the program would have run, into an output that exists.
-void run_original(const GemmProblem& p, const GemmTensors& t, double alpha,
-                  double beta) {
+// `out_dtype` is given to the forms that take one, and nothing to the others.
+template <class... OutDType>
+void multiply(const GemmProblem& p, const GemmTensors& t, double alpha,
+              double beta, OutDType... out_dtype) {
   at::Tensor out = t.out;
   if (p.batched) {
     if (p.alpha == ScalarClass::kOne && p.beta == ScalarClass::kZero) {
-      originals::bmm_outf(t.x, t.w, out);
+      originals::bmm_outf(t.x, t.w, out_dtype..., out);
     } else {
-      originals::baddbmm_outf(out, t.x, t.w, beta, alpha, out);
+      originals::baddbmm_outf(out, t.x, t.w, out_dtype..., beta, alpha, out);
     }
   } else if (t.bias.defined()) {
-    originals::addmm_outf(t.bias, t.x, t.w, 1, alpha, out);
+    originals::addmm_outf(t.bias, t.x, t.w, out_dtype..., 1, alpha, out);
   } else if (p.alpha == ScalarClass::kOne && p.beta == ScalarClass::kZero) {
-    originals::mm_outf(t.x, t.w, out);
+    originals::mm_outf(t.x, t.w, out_dtype..., out);
   } else {
-    originals::addmm_outf(out, t.x, t.w, beta, alpha, out);
+    originals::addmm_outf(out, t.x, t.w, out_dtype..., beta, alpha, out);
   }
   activate_in_place(out, p.activation);
+}
+
+void run_original(const GemmProblem& p, const GemmTensors& t, double alpha,
+                  double beta) {
+#ifdef TUNEDOPS_USE_CUDA
+  if (has_own_out_dtype(p)) {
+    return multiply(p, t, alpha, beta, scalar_type_of(p.out_dtype));
+  }
+#endif
+  multiply(p, t, alpha, beta);
 }
 
 class DefaultPlan final : public Plan {
@@ -65,7 +84,10 @@ class DefaultPlan final : public Plan {
   }
 
   int launches() const override {
-    return problem_.activation == Activation::kNone ? 1 : 2;
+    const bool activates = problem_.activation != Activation::kNone;
+    // Torch copies this bias into the output first.
+    const bool copies_bias = problem_.has_bias() && has_own_out_dtype(problem_);
+    return 1 + static_cast<int>(activates) + static_cast<int>(copies_bias);
   }
 
  private:
@@ -78,8 +100,19 @@ Status DefaultGemm::do_supports(const GemmProblem& p) const {
   if (p.has_bias() && (p.batched || p.beta != ScalarClass::kZero)) {
     return Status::unsupported("torch has no product with bias and beta");
   }
-  if (p.out_dtype != p.a_dtype || p.b_dtype != p.a_dtype) {
-    return Status::unsupported("torch wants one type for all operands");
+  const bool widens = p.out_dtype == DType::kFloat32 && size_of(p.a_dtype) == 2;
+  if (p.b_dtype != p.a_dtype || (has_own_out_dtype(p) && !widens)) {
+    return Status::unsupported(
+        "torch wants one type for all operands, or float out of 16 bits");
+  }
+  if (has_own_out_dtype(p) && device_type_ == DeviceType::kCpu) {
+    return Status::unsupported(
+        "torch has products with an output type of their own on GPUs only");
+  }
+  if (p.has_bias() && p.bias_dtype != p.a_dtype &&
+      p.bias_dtype != p.out_dtype) {
+    return Status::unsupported(
+        "torch wants a bias of the operands' type or of the output's");
   }
   return Status::ok();
 }

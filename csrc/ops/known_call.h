@@ -58,7 +58,7 @@ struct KnownRun {
     const std::array own_sizes{call.batch, call.rows, call.columns};
     const std::size_t first = product.dims == 3 ? 0 : 1;
     at::Tensor out =
-        empty_output(call.device, call.dtype,
+        empty_output(call.device, call.out_dtype,
                      product.sizes.empty()
                          ? at::IntArrayRef(own_sizes.data() + first, 3 - first)
                          : product.sizes);

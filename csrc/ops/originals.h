@@ -103,6 +103,48 @@ inline Tensor& _addmm_activation_outf(const Tensor& self, const Tensor& a,
                            use_gelu, out);
 }
 
+#ifdef TUNEDOPS_USE_CUDA
+// The forms that are told the output's type, which no other device has.
+
+using at::ScalarType;
+
+inline Tensor mm(const Tensor& a, const Tensor& b, ScalarType out_dtype) {
+  return at::cuda::mm(a, b, out_dtype);
+}
+inline Tensor& mm_outf(const Tensor& a, const Tensor& b, ScalarType out_dtype,
+                       Tensor& out) {
+  return at::cuda::mm_outf(a, b, out_dtype, out);
+}
+inline Tensor bmm(const Tensor& a, const Tensor& b, ScalarType out_dtype) {
+  return at::cuda::bmm(a, b, out_dtype);
+}
+inline Tensor& bmm_outf(const Tensor& a, const Tensor& b, ScalarType out_dtype,
+                        Tensor& out) {
+  return at::cuda::bmm_outf(a, b, out_dtype, out);
+}
+inline Tensor addmm(const Tensor& self, const Tensor& a, const Tensor& b,
+                    ScalarType out_dtype, const Scalar& beta,
+                    const Scalar& alpha) {
+  return at::cuda::addmm(self, a, b, out_dtype, beta, alpha);
+}
+inline Tensor& addmm_outf(const Tensor& self, const Tensor& a, const Tensor& b,
+                          ScalarType out_dtype, const Scalar& beta,
+                          const Scalar& alpha, Tensor& out) {
+  return at::cuda::addmm_outf(self, a, b, out_dtype, beta, alpha, out);
+}
+inline Tensor baddbmm(const Tensor& self, const Tensor& a, const Tensor& b,
+                      ScalarType out_dtype, const Scalar& beta,
+                      const Scalar& alpha) {
+  return at::cuda::baddbmm(self, a, b, out_dtype, beta, alpha);
+}
+inline Tensor& baddbmm_outf(const Tensor& self, const Tensor& a,
+                            const Tensor& b, ScalarType out_dtype,
+                            const Scalar& beta, const Scalar& alpha,
+                            Tensor& out) {
+  return at::cuda::baddbmm_outf(self, a, b, out_dtype, beta, alpha, out);
+}
+#endif
+
 }  // namespace tunedops::originals
 
 #undef TUNEDOPS_ORIGINAL

@@ -64,7 +64,8 @@ bool describe(const Product& product, const OutputLayout& output,
     at::get_num_threads();  // sets the thread up, if nothing has so far
   }
   p.header = call_state(mat1.device(), mat1.scalar_type());
-  p.a_dtype = p.b_dtype = p.out_dtype = dtype;
+  p.a_dtype = p.b_dtype = dtype;
+  p.out_dtype = dtype_from(product.out_dtype());
   p.transpose_a = layout_a.row_major != swapped;
   p.transpose_b = layout_b.row_major != swapped;
   p.conjugate_a = a.is_conj();
@@ -97,7 +98,8 @@ bool describe(const Product& product, const OutputLayout& output,
     p.align_out = output.alignment;
     p.align_bias = product.bias != nullptr ? alignment_of(*product.bias) : 16;
     const std::size_t least = natural_alignment(dtype);
-    if (p.align_a < least || p.align_b < least || p.align_out < least) {
+    if (p.align_a < least || p.align_b < least ||
+        p.align_out < natural_alignment(p.out_dtype)) {
       return false;
     }
   }

@@ -28,13 +28,15 @@ struct Product {
   Activation activation = Activation::kNone;
   const at::Tensor* out = nullptr;  // null: a fresh one
   at::IntArrayRef sizes = {};       // of a fresh one, if not the product's own
+  // Of the output; undefined: mat1's.
+  at::ScalarType asked_dtype = at::ScalarType::Undefined;
 
   /// Whether the operands make a product at all. Where they do not, torch's
   /// original gets them and says so in its own words.
   bool is_sound() const {
     return has_dims() && inner() == mat2.sizes().end()[-2] &&
            (!batched() || batch() == mat2.sizes()[0]) &&
-           are_alike(mat1, mat2) &&
+           are_alike(mat1, mat2) && is_sound_output() &&
            (addend == nullptr || is_sound_term(*addend)) &&
            (bias == nullptr || is_sound_term(*bias));
   }
@@ -42,6 +44,11 @@ struct Product {
   bool has_dims() const {
     const auto d = static_cast<std::size_t>(dims);
     return mat1.sizes().size() == d && mat2.sizes().size() == d;
+  }
+
+  at::ScalarType out_dtype() const {
+    return asked_dtype == at::ScalarType::Undefined ? mat1.scalar_type()
+                                                    : asked_dtype;
   }
 
   bool is_in_place() const {
@@ -56,7 +63,10 @@ struct Product {
 
   // Of a product that has its dimensions:
   bool is_sound_term(const at::Tensor& term) const {
-    return are_alike(term, mat1) && can_expand(term, *this);
+    // Of the operands' type or of the output's.
+    const at::ScalarType dtype = term.scalar_type();
+    return (dtype == mat1.scalar_type() || dtype == out_dtype()) &&
+           term.device() == mat1.device() && can_expand(term, *this);
   }
   bool batched() const { return dims == 3; }
   std::int64_t rows() const { return mat1.sizes().end()[-2]; }
@@ -69,6 +79,13 @@ struct Product {
     return left.dtype() == right.dtype() && left.device() == right.device();
   }
   static bool can_expand(const at::Tensor& term, Product product);
+  // As torch has it: the operands' type or, where that has 16 bits, float.
+  bool is_sound_output() const {
+    const at::ScalarType dtype = mat1.scalar_type();
+    return out_dtype() == dtype || (out_dtype() == at::ScalarType::Float &&
+                                    (dtype == at::ScalarType::Half ||
+                                     dtype == at::ScalarType::BFloat16));
+  }
 };
 
 /// Nothing for a scalar that raw kernels cannot take.

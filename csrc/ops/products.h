@@ -5,36 +5,10 @@
 // or leaves it to torch's original.
 
 #include "ops/originals.h"
+#include "ops/sum_product.h"
 #include "ops/tuned_or.h"
 
 namespace tunedops::products {
-
-// A bias in torch's sense: one value per column, added once. Anything else is
-// an addend of the output's shape.
-inline bool is_bias(const at::Tensor& self, const at::Tensor& mat2,
-                    const at::Scalar& beta) {
-  return self.dim() == 1 && mat2.dim() == 2 && self.size(0) == mat2.size(1) &&
-         !beta.isComplex() && beta.toDouble() == 1;
-}
-
-inline Product sum(int dims, const at::Tensor& self, const at::Tensor& mat1,
-                   const at::Tensor& mat2, const at::Scalar& beta,
-                   const at::Scalar& alpha) {
-  Product product{.mat1 = mat1, .mat2 = mat2, .dims = dims};
-  product.alpha = &alpha;
-  if (is_bias(self, mat2, beta)) {
-    product.bias = &self;
-  } else {
-    product.addend = &self;
-    product.beta = &beta;
-  }
-  return product;
-}
-
-inline Product into(Product product, const at::Tensor& out) {
-  product.out = &out;
-  return product;
-}
 
 template <class Check>
 [[gnu::always_inline]] inline at::Tensor
@@ -72,7 +46,7 @@ template <class Check>
 [[gnu::always_inline]] inline at::Tensor
 addmm(const at::Tensor& self, const at::Tensor& mat1, const at::Tensor& mat2,
       const at::Scalar& beta, const at::Scalar& alpha, const Check& check) {
-  return tuned_or(sum(2, self, mat1, mat2, beta, alpha), check, [&] {
+  return tuned_or(sum_product(2, self, mat1, mat2, beta, alpha), check, [&] {
     return originals::addmm(self, mat1, mat2, beta, alpha);
   });
 }
@@ -82,8 +56,8 @@ template <class Check>
 addmm_out(const at::Tensor& self, const at::Tensor& mat1,
           const at::Tensor& mat2, const at::Scalar& beta,
           const at::Scalar& alpha, at::Tensor& out, const Check& check) {
-  return tuned_out_or(into(sum(2, self, mat1, mat2, beta, alpha), out), out,
-                      check, [&]() -> at::Tensor& {
+  return tuned_out_or(into(sum_product(2, self, mat1, mat2, beta, alpha), out),
+                      out, check, [&]() -> at::Tensor& {
                         return originals::addmm_outf(self, mat1, mat2, beta,
                                                      alpha, out);
                       });
@@ -94,9 +68,9 @@ template <class Check>
 baddbmm(const at::Tensor& self, const at::Tensor& batch1,
         const at::Tensor& batch2, const at::Scalar& beta,
         const at::Scalar& alpha, const Check& check) {
-  return tuned_or(sum(3, self, batch1, batch2, beta, alpha), check, [&] {
-    return originals::baddbmm(self, batch1, batch2, beta, alpha);
-  });
+  return tuned_or(
+      sum_product(3, self, batch1, batch2, beta, alpha), check,
+      [&] { return originals::baddbmm(self, batch1, batch2, beta, alpha); });
 }
 
 template <class Check>
@@ -104,11 +78,11 @@ template <class Check>
 baddbmm_out(const at::Tensor& self, const at::Tensor& batch1,
             const at::Tensor& batch2, const at::Scalar& beta,
             const at::Scalar& alpha, at::Tensor& out, const Check& check) {
-  return tuned_out_or(into(sum(3, self, batch1, batch2, beta, alpha), out), out,
-                      check, [&]() -> at::Tensor& {
-                        return originals::baddbmm_outf(self, batch1, batch2,
-                                                       beta, alpha, out);
-                      });
+  return tuned_out_or(
+      into(sum_product(3, self, batch1, batch2, beta, alpha), out), out, check,
+      [&]() -> at::Tensor& {
+        return originals::baddbmm_outf(self, batch1, batch2, beta, alpha, out);
+      });
 }
 
 }  // namespace tunedops::products

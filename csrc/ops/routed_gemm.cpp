@@ -50,11 +50,10 @@ at::Tensor& routed_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
 at::Tensor& routed_addmm_(at::Tensor& self, const at::Tensor& mat1,
                           const at::Tensor& mat2, const at::Scalar& beta,
                           const at::Scalar& alpha) {
-  return tuned_out_or(
-      products::into(products::sum(2, self, mat1, mat2, beta, alpha), self),
-      self, no_check, [&]() -> at::Tensor& {
-        return originals::addmm_(self, mat1, mat2, beta, alpha);
-      });
+  return tuned_out_or(into(sum_product(2, self, mat1, mat2, beta, alpha), self),
+                      self, no_check, [&]() -> at::Tensor& {
+                        return originals::addmm_(self, mat1, mat2, beta, alpha);
+                      });
 }
 
 at::Tensor routed_baddbmm(const at::Tensor& self, const at::Tensor& batch1,
@@ -74,8 +73,8 @@ at::Tensor& routed_baddbmm_(at::Tensor& self, const at::Tensor& batch1,
                             const at::Tensor& batch2, const at::Scalar& beta,
                             const at::Scalar& alpha) {
   return tuned_out_or(
-      products::into(products::sum(3, self, batch1, batch2, beta, alpha), self),
-      self, no_check, [&]() -> at::Tensor& {
+      into(sum_product(3, self, batch1, batch2, beta, alpha), self), self,
+      no_check, [&]() -> at::Tensor& {
         return originals::baddbmm_(self, batch1, batch2, beta, alpha);
       });
 }
@@ -85,7 +84,7 @@ at::Tensor routed_addmm_activation(const at::Tensor& self,
                                    const at::Tensor& mat2,
                                    const at::Scalar& beta,
                                    const at::Scalar& alpha, bool use_gelu) {
-  Product product = products::sum(2, self, mat1, mat2, beta, alpha);
+  Product product = sum_product(2, self, mat1, mat2, beta, alpha);
   product.activation = fused_activation(self, use_gelu);
   return tuned_or(product, no_check, [&] {
     return originals::_addmm_activation(self, mat1, mat2, beta, alpha,
@@ -99,7 +98,7 @@ at::Tensor& routed_addmm_activation_out(const at::Tensor& self,
                                         const at::Scalar& beta,
                                         const at::Scalar& alpha, bool use_gelu,
                                         at::Tensor& out) {
-  Product product = products::sum(2, self, mat1, mat2, beta, alpha);
+  Product product = sum_product(2, self, mat1, mat2, beta, alpha);
   product.activation = fused_activation(self, use_gelu);
   product.out = &out;
   return tuned_out_or(product, out, no_check, [&]() -> at::Tensor& {

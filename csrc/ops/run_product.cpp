@@ -137,7 +137,7 @@ bool overlaps_itself(const at::Tensor& out, const MatrixLayout& layout) {
 // input is read from.
 bool is_plain_output(const Product& product, const at::Tensor& out) {
   const int dims = product.dims;
-  if (out.dim() != dims || out.scalar_type() != product.mat1.scalar_type() ||
+  if (out.dim() != dims || out.scalar_type() != product.out_dtype() ||
       out.device() != product.mat1.device() || out.is_neg() || out.is_conj() ||
       out.size(dims - 2) != product.rows() ||
       out.size(dims - 1) != product.columns() ||

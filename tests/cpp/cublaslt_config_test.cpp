@@ -112,8 +112,10 @@ TEST(CublasltConfig, OtherFormsAreRefused) {
   }
 }
 
-std::string refusal(std::uint16_t precision, std::uint32_t reduction) {
+std::string refusal(std::uint16_t precision, std::uint32_t reduction,
+                    DType out_dtype = DType::kBFloat16) {
   GemmProblem p = gpu_problem(64, 8, 128);
+  p.out_dtype = out_dtype;
   p.header.precision = precision;
   CublasltConfig x = *read(kOfTunableOp);
   x[Attribute::kReduction] = reduction;
@@ -142,6 +144,8 @@ TEST(CublasltConfig, ReductionsObeyThePrecisionFlags) {
               in_place ? "its reduction is not deterministic" : "");
     EXPECT_EQ(refusal(kFullPrecisionReduction, reduction),
               narrow ? "its reduction is of lower precision" : "");
+    EXPECT_EQ(refusal(kFullPrecisionReduction, reduction, DType::kFloat32), "")
+        << "the output's type is that of the sums";
   }
 }
 

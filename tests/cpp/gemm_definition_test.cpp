@@ -184,6 +184,40 @@ TEST(GemmDefinition, ToleranceGrowsWithRoundingAndLength) {
             absolute(DType::kFloat64, 64, kAllowTf32));
 }
 
+// Sums are of the operands, and rounded to the output's type: what rounds them
+// to the operands' is wrong.
+TEST(GemmDefinition, AWiderOutputMustBeExacter) {
+  GemmProblem p = gemm_problem(6, 5, 24);
+  p.a_dtype = p.b_dtype = DType::kBFloat16;
+  p.bias_dtype = DType::kBFloat16;
+  p.ldc = 9;
+  const ProblemKey key = to_key(p);
+  EXPECT_EQ(gemm.operands(key)[kGemmA].bytes(), 2U * 6 * 24);
+  EXPECT_EQ(gemm.operands(key)[kGemmOut].bytes(), 4U * (4 * 9 + 6));
+  EXPECT_EQ(gemm.tolerance(key).relative, 2 * epsilon_of(DType::kFloat32));
+
+  FakeDevice device;
+  const FakeBackend backend(device);
+  TuningBuffers buffers(backend, gemm, key, {}, 0, 1 << 20, 0);
+  NumericCheck check(gemm, key, buffers, {});
+  const Arguments arguments = buffers.arguments(0);
+  for (const DType rounded_to : {DType::kFloat32, DType::kBFloat16}) {
+    for (std::int64_t column = 0; column < p.n; ++column) {
+      for (std::int64_t row = 0; row < p.m; ++row) {
+        const std::complex<double> sum = gemm.reference(
+            key, buffers.elements(), 1, 0, {.outer = column, .inner = row});
+        std::array<std::byte, 4> rounded{};
+        store_element(rounded_to, rounded.data(), 0, sum.real());
+        store_element(DType::kFloat32, arguments.operands[kGemmOut],
+                      static_cast<std::size_t>(column * p.ldc + row),
+                      load_element(rounded_to, rounded.data(), 0).real());
+      }
+    }
+    ASSERT_TRUE(buffers.check_untouched().is_ok());
+    EXPECT_EQ(check.check().is_ok(), rounded_to == DType::kFloat32);
+  }
+}
+
 TEST(GemmDefinition, FamiliesDifferInOneDimensionOnly) {
   const auto families = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return gemm.families(to_key(gemm_problem(m, n, k)));

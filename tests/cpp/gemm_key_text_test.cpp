@@ -176,6 +176,44 @@ TEST(GemmKeyText, WritesTheSuffixesOfBiasBatchAndThreads) {
   EXPECT_EQ(read(written(all).op, written(all).params), all);
 }
 
+// How a bias is written, and how badly an output can be aligned, depend on the
+// output's type and not on that of the operands.
+TEST(GemmKeyText, AnOutputOfItsOwnType) {
+  const std::string params = "tn_4096_16_4096_ld_4096_4096_4096_out_float";
+  const std::map<DType, std::string> biases{
+      {DType::kNone, ""},
+      {DType::kFloat32, ""},
+      {DType::kBFloat16, "_bias_BFloat16"},
+  };
+  for (const auto& [bias, suffix] : biases) {
+    GemmProblem p = plain_bf16();
+    p.out_dtype = DType::kFloat32;
+    p.bias_dtype = bias;
+    const KeyText text = written(p);
+    EXPECT_EQ(text.op, bias == DType::kNone
+                           ? "GemmTunableOp_BFloat16_TN"
+                           : "GemmAndBiasTunableOp_BFloat16_TN");
+    EXPECT_EQ(text.params, params + suffix);
+    EXPECT_EQ(read(text.op, text.params), p);
+  }
+  GemmProblem batched = plain_bf16();
+  batched.out_dtype = DType::kFloat32;
+  batched.batched = true;
+  batched.batch = 3;
+  batched.stride_a = batched.stride_b = batched.stride_c = 1 << 24;
+  batched.beta = ScalarClass::kOne;
+  EXPECT_EQ(written(batched).params,
+            "tn_4096_16_4096_B_3_ld_4096_4096_4096_stride_16777216_16777216_"
+            "16777216_out_float_beta_one");
+  EXPECT_EQ(read(written(batched).op, written(batched).params), batched);
+
+  const std::string op = "GemmTunableOp_Half_TN";
+  EXPECT_TRUE(read(op, params + "_align_2_2_4"));
+  EXPECT_FALSE(read(op, params + "_align_2_2_2"));
+  EXPECT_FALSE(read(op, params + "_out_float"));
+  EXPECT_TRUE(read(op, params + "_threads_2", kCpu));
+}
+
 TEST(GemmKeyText, TheDeviceIsNotInTheText) {
   GemmProblem p = plain_bf16();
   p.header.device_index = 5;

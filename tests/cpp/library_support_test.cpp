@@ -90,7 +90,7 @@ TEST(LibrarySupport, CublasltHasReluAndOneGelu) {
             "its gelu is the one with tanh");
 }
 
-TEST(LibrarySupport, CublasltsBiasIsAlignedAndOfTheOperandsType) {
+TEST(LibrarySupport, CublasltsBiasIsAlignedAndOfTheOutputsType) {
   const auto bias = [](DType dtype, int align) {
     return [=](GemmProblem& p) {
       p.bias_dtype = dtype;
@@ -104,9 +104,25 @@ TEST(LibrarySupport, CublasltsBiasIsAlignedAndOfTheOperandsType) {
     EXPECT_EQ(cublaslt_refusal(bias(DType::kNone, align)), "");
   }
   EXPECT_EQ(cublaslt_refusal(bias(DType::kFloat32, 16)),
-            "the bias is not of the operands' type");
+            "the bias is not of the output's type");
   EXPECT_EQ(cublaslt_refusal(bias(DType::kFloat16, 16)),
-            "the bias is not of the operands' type");
+            "the bias is not of the output's type");
+}
+
+// It reads a bias of 16 bits beside an output of 32 as numbers of 32.
+TEST(LibrarySupport, CublasltsBiasFollowsAWiderOutput) {
+  for (const DType dtype : {DType::kBFloat16, DType::kFloat16}) {
+    for (const DType bias :
+         {DType::kNone, DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
+      const bool has = bias == DType::kNone || bias == DType::kFloat32;
+      EXPECT_EQ(cublaslt_refusal([&](auto& p) {
+                  set_type(p, dtype);
+                  p.out_dtype = DType::kFloat32;
+                  p.bias_dtype = bias;
+                }),
+                has ? "" : "the bias is not of the output's type");
+    }
+  }
 }
 
 TEST(LibrarySupport, CublasltHasNoBiasForBatches) {

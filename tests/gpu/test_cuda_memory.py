@@ -55,6 +55,23 @@ def test_types_and_layouts(dtype: str, params: str, scalars: str) -> None:
     assert_challengers_are_right(f"{GEMM}_{dtype}_NN", params + scalars)
 
 
+@pytest.mark.parametrize("dtype", ["BFloat16", "Half"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        "nn_256_192_128_ld_256_128_256_out_float",
+        "nn_255_193_127_ld_257_129_259_out_float",
+        "nn_3_400_64_ld_3_64_3_out_float",
+        "nn_256_8_4096_ld_256_4096_256_out_float",
+        "nn_255_8_64_ld_255_64_255_out_float_align_2_2_4",
+    ],
+)
+@pytest.mark.parametrize("scalars", ["", "_beta_one", "_alpha_any_beta_any"])
+def test_outputs_that_are_wider_than_the_operands(dtype: str, params: str, scalars: str) -> None:
+    layout, found, alignment = params.partition("_align")
+    assert_challengers_are_right(f"{GEMM}_{dtype}_NN", layout + scalars + found + alignment)
+
+
 @pytest.mark.parametrize("dtype", ["float", "BFloat16"])
 @pytest.mark.parametrize(
     "params",

@@ -54,8 +54,9 @@ Status cublaslt_allowed(const GemmProblem& p, const CublasltConfig& config) {
       config[CublasltAttribute::kSplitK] > 1) {
     return Status::unsupported("it splits k, which is not allowed");
   }
+  // An output of 32 bits loses nothing: sums are computed in those.
   if ((p.header.precision & kFullPrecisionReduction) != 0 &&
-      (reduction & kReduceInOutputType) != 0) {
+      (reduction & kReduceInOutputType) != 0 && size_of(p.out_dtype) == 2) {
     return Status::unsupported("its reduction is of lower precision");
   }
   return Status::ok();

@@ -55,8 +55,8 @@ Config to_config(const CublasltConfig& config);
 std::optional<CublasltConfig> cublaslt_from_config(const Config& config);
 
 /// Whether the problem's precision flags allow the reduction: partial sums in
-/// the output's type lose precision, and sums in place are added in the order
-/// in which blocks finish.
+/// an output's type of 16 bits lose precision, and sums in place are added in
+/// the order in which blocks finish.
 Status cublaslt_allowed(const GemmProblem& problem,
                         const CublasltConfig& config);
 

@@ -79,7 +79,8 @@ LtProduct::LtProduct(const GemmProblem& p)
       p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue(p));
   if (p.has_bias()) {
-    set(operation_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_);
+    set(operation_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,
+        data_type(p.bias_dtype));
   }
   a_ = make_layout(type_, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k,
                    p.lda, p, p.stride_a);

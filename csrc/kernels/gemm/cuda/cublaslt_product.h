@@ -39,7 +39,7 @@ class LtProduct {
   cublasLtHandle_t handle_;
   cublasComputeType_t compute_;
   cudaDataType_t scale_;
-  cudaDataType_t type_;  // of a, b and the bias
+  cudaDataType_t type_;  // of a and b
   cudaDataType_t out_type_;
   LtOperation operation_;
   LtLayout a_;

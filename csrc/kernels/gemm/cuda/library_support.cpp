@@ -28,8 +28,9 @@ Status cublaslt_supports(const GemmProblem& p) {
   if (p.has_bias() && p.batched) {
     return Status::unsupported("no bias for batches");
   }
-  if (p.has_bias() && p.bias_dtype != p.a_dtype) {
-    return Status::unsupported("the bias is not of the operands' type");
+  // Else the library reads it as if it were.
+  if (p.has_bias() && p.bias_dtype != p.out_dtype) {
+    return Status::unsupported("the bias is not of the output's type");
   }
   if (p.has_bias() && p.align_bias < 16) {
     return Status::unsupported("wants a bias that is aligned to 16 bytes");

@@ -160,6 +160,17 @@ def test_another_kernel_is_found_out(
         checked(task_of(tmp_path, Side(ENABLED, claimed), "torch.mm"), actual)
 
 
+def test_a_solution_that_cannot_be_used_is_found_out(tmp_path: Path) -> None:
+    torch.set_num_threads(1)
+    task = task_of(tmp_path, Side(ENABLED, "Default"), "torch.mm")
+    write_results(Path(task.results), "cpu", task.side, task.cells)
+    text = Path(task.results).read_text()
+    Path(task.results).write_text(text.replace("Default", "Gemm_CpuSkinny_rows_99_threads_1"))
+    overhead_check.enter(task)
+    with pytest.raises(Wrong, match="cannot be used and means Default"):
+        overhead_check.check(task, calls_of(task)[0])
+
+
 def test_a_call_without_a_result_is_found_out(tmp_path: Path) -> None:
     task = task_of(tmp_path, Side(ENABLED, "Default", 2), "torch.mm")
     write_results(Path(task.results), "cpu", Side(ENABLED, "Default", 1), task.cells)

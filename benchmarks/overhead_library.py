@@ -33,7 +33,7 @@ def build() -> str:
     return cpp_extension.load(
         name="tunedops_overhead",
         sources=[str(SOURCE)],
-        extra_cflags=["-O2"],
+        extra_cflags=["-std=c++20", "-O2"],
         build_directory=str(folder),
         is_python_module=False,
     )

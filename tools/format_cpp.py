@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     if arguments not in (["--check"], ["--fix"]):
         raise SystemExit(__doc__)
     how = ["--dry-run", "--Werror"] if arguments == ["--check"] else ["-i"]
-    folders = (ROOT / "csrc", ROOT / "tests/cpp")
+    folders = (ROOT / "csrc", ROOT / "tests/cpp", ROOT / "benchmarks")
     files = [p for f in folders for p in f.rglob("*") if p.suffix in SUFFIXES]
     if not files:
         return 0

@@ -41,8 +41,10 @@ def record_stem(name: str) -> Path:
     return path if len(path.parts) > 1 else FOLDER / path
 
 
-def write_record(rows: Sequence[Row], facts: dict[str, Any], name: str) -> Path:
-    """Writes both files.
+def write_record(
+    rows: Sequence[Row], facts: dict[str, Any], name: str, columns: Sequence[str] = COLUMNS
+) -> Path:
+    """Writes both files; of `columns` those that the rows have.
 
     Returns:
         The CSV.
@@ -51,7 +53,7 @@ def write_record(rows: Sequence[Row], facts: dict[str, Any], name: str) -> Path:
     stem.parent.mkdir(parents=True, exist_ok=True)
     path = stem.with_name(f"{stem.name}.csv")
     with open(path, "w", newline="") as file:
-        names = [column for column in COLUMNS if column in rows[0]]
+        names = [column for column in columns if column in rows[0]]
         writer = csv.DictWriter(file, fieldnames=names, lineterminator="\n")
         writer.writeheader()
         for row in rows:

@@ -11,6 +11,7 @@ Rates leave out what happens once: the start of the process and making the model
 training step, and the first generation. The whole of the online run is reported too, with the
 time that tuning took and the longest wait for one token. The sides without and tuned take
 turns for some rounds; a ratio is taken within a round, and the median of the rounds' counts.
+Where other work disturbs them the rounds differ much; the ratio of the best then says more.
 
 A last run counts: torch's own dispatcher says which products the program computes, tunedops
 says what it decided for each (gpt2_count.py), and the two must agree. With eager attention and
@@ -121,8 +122,9 @@ def run_all(arguments: argparse.Namespace, folder: Path) -> Findings:
         found.rows.append(row_of(side, number, run, base, arguments))
         found.warnings += [line for line in run.warnings if line not in found.warnings]
         print(
-            f"{side} {number}: {run.whole_s:.1f} s in all, {run.step_s():.4f} s a training step, "
-            f"{run.generation_s():.3f} s a generation",
+            f"{side} {number}: {run.whole_s:.1f} s in all, "
+            f"{min(run.timed_steps()):.4f} s a training step and "
+            f"{min(run.timed_generations()):.3f} s a generation at best",
             flush=True,
         )
 

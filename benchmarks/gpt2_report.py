@@ -17,9 +17,11 @@ TIMES = (
     "whole_s",
     "first_step_s",
     "training_tokens_per_s",
+    "best_training_tokens_per_s",
     "first_generation_s",
     "longest_wait_s",
     "generation_tokens_per_s",
+    "best_generation_tokens_per_s",
 )
 COLUMNS = ("side", "round", *TIMES, "last_loss", "loss_difference", "equal_tokens")
 
@@ -49,16 +51,20 @@ def equal_tokens(run: Run, base: Run) -> int:
 def row_of(
     side: str, number: int, run: Run, base: Run, arguments: argparse.Namespace
 ) -> dict[str, Any]:
-    """The columns of one run."""
+    """The columns of one run. A rate is that of the median time, the best one of the least."""
+    step_tokens = arguments.batch * arguments.length
+    steps, generations = run.timed_steps(), run.timed_generations()
     return {
         "side": side,
         "round": number,
         "whole_s": run.whole_s,
         "first_step_s": run.step_seconds[0],
-        "training_tokens_per_s": arguments.batch * arguments.length / run.step_s(),
+        "training_tokens_per_s": step_tokens / statistics.median(steps),
+        "best_training_tokens_per_s": step_tokens / min(steps),
         "first_generation_s": run.generations[0].seconds[-1],
         "longest_wait_s": run.generations[0].longest_wait(),
-        "generation_tokens_per_s": arguments.tokens / run.generation_s(),
+        "generation_tokens_per_s": arguments.tokens / statistics.median(generations),
+        "best_generation_tokens_per_s": arguments.tokens / min(generations),
         "last_loss": run.losses[-1],
         "loss_difference": loss_difference(run, base),
         "equal_tokens": equal_tokens(run, base),
@@ -71,6 +77,15 @@ def ratios(rows: Sequence[dict[str, Any]], column: str) -> list[float]:
     return [row[column] / without[row["round"]] for row in rows if row["side"] == "tuned"]
 
 
+def ratio_at_best(rows: Sequence[dict[str, Any]], column: str) -> float:
+    """The same of the best that any round brought: what other work disturbed least."""
+    best = {
+        side: max(row[column] for row in rows if row["side"] == side)
+        for side in ("without", "tuned")
+    }
+    return best["tuned"] / best["without"]
+
+
 def summary_of(
     rows: Sequence[dict[str, Any]], tuned: Sequence[Tuned], decisions: Decisions, budget_s: float
 ) -> dict[str, Any]:
@@ -80,6 +95,7 @@ def summary_of(
         values = ratios(rows, f"{what}_tokens_per_s")
         found[f"{what}_ratio"] = round(statistics.median(values), 4)
         found[f"{what}_ratio_of_rounds"] = [round(value, 4) for value in values]
+        found[f"{what}_ratio_at_best"] = round(ratio_at_best(rows, f"best_{what}_tokens_per_s"), 4)
     return found | {
         "loss_difference": largest(row["loss_difference"] for row in rows),
         "equal_tokens": min(row["equal_tokens"] for row in rows),
@@ -147,7 +163,9 @@ def sentences(summary: dict[str, Any], tokens: int) -> list[str]:
         for values in [summary[f"{what}_ratio_of_rounds"]]
     }
     return [
-        f"tuned over without: {ratio['training']}, {ratio['generation']}",
+        f"tuned over without: {ratio['training']}, {ratio['generation']}; each side at its best: "
+        f"training {summary['training_ratio_at_best']:.3f}x, "
+        f"generation {summary['generation_ratio_at_best']:.3f}x",
         f"losses differ by at most {summary['loss_difference']:.1e}; the first "
         f"{summary['equal_tokens']} of {tokens} generated tokens are the same",
         f"online tuning: {summary['tuned_problems']} problems, "

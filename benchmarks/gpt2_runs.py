@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -67,15 +66,13 @@ class Run:
     warnings: tuple[str, ...]
     """Lines of standard error that are ours."""
 
-    def step_s(self) -> float:
-        """A training step, without the first, which sets everything up."""
-        return statistics.median(self.step_seconds[1:] or self.step_seconds)
+    def timed_steps(self) -> tuple[float, ...]:
+        """Seconds of the training steps, without the first, which sets everything up."""
+        return self.step_seconds[1:] or self.step_seconds
 
-    def generation_s(self) -> float:
-        """A generation, without the first, for the same reason."""
-        return statistics.median(
-            text.seconds[-1] for text in self.generations[1:] or self.generations
-        )
+    def timed_generations(self) -> tuple[float, ...]:
+        """Seconds of the generations, without the first, for the same reason."""
+        return tuple(text.seconds[-1] for text in self.generations[1:] or self.generations)
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ def test_a_run_is_read_from_what_the_program_prints() -> None:
     ]
     run = read_run(said, 7.0, ())
     assert run.losses == (2.5, 1.5)
-    assert run.step_s() == 1.0, "without the first"
-    assert run.generation_s() == 0.3, "without the first"
+    assert run.timed_steps() == (1.0,), "without the first"
+    assert run.timed_generations() == (0.3,), "without the first"
     assert run.generations[0].longest_wait() == 2.0
-    assert read_run(said[:1] + said[2:3], 7.0, ()).generation_s() == 2.5, "there is no other"
+    assert read_run(said[:1] + said[2:3], 7.0, ()).timed_generations() == (2.5,), "no other"
 
 
 def test_what_was_tuned_is_read_from_the_log() -> None:
@@ -96,7 +96,8 @@ def test_ratios_are_taken_within_rounds() -> None:
     found = summary()
     assert found["generation_ratio_of_rounds"] == [2.0, 4.0]
     assert found["generation_ratio"] == 3.0
-    assert found["training_ratio"] == 1.0
+    assert found["generation_ratio_at_best"] == 4.0
+    assert found["training_ratio"] == found["training_ratio_at_best"] == 1.0
 
 
 def test_what_was_tuned_and_counted() -> None:

@@ -19,7 +19,8 @@ a cache of keys and values, two products of a layer grow with each token, and on
 `MAX_VARIANTS` of them are tuned; the others count as misses.
 
 On a CPU the model has 4 of GPT-2's 12 layers, unless told otherwise: each layer has the same
-products, and all of it takes some two minutes on two idle cores.
+products, and all of it takes some two minutes on two idle cores. Where others use the cores
+too, `OMP_WAIT_POLICY=passive` keeps threads that spin from hiding what is measured.
 
     python benchmarks/gpt2.py [--device cuda] [--record NAME]
 
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -153,6 +155,7 @@ def total_budget_s(arguments: argparse.Namespace) -> float:
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the sides, prints and records them."""
     arguments = parse_arguments(argv)
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         found = run_all(arguments, Path(folder))
         results = gpt2_runs.results_file(Path(folder)).read_text()
@@ -163,6 +166,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         facts = facts_of((arguments.device, 0)) | {
             "host": _C.device_name(("cpu", 0)),
             "host_threads": torch.get_num_threads(),
+            "host_load_before": load,
+            "openmp": {name: os.environ[name] for name in os.environ if name.startswith("OMP_")},
             "transformers": importlib.metadata.version("transformers"),
             "arguments": {name: getattr(arguments, name) for name in PROGRAM_OPTIONS},
             "settings": arguments.setting,

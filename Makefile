@@ -151,7 +151,7 @@ $(PACKAGE_STAMPS)/run: $(PACKAGE_STAMPS)/python pyproject.toml tools/python_pack
 	@touch $@
 
 $(PACKAGE_STAMPS)/test: $(PACKAGE_STAMPS)/run
-	$(call packages,test)
+	$(call packages,test models)
 	@touch $@
 
 $(PACKAGE_STAMPS)/dev: $(PACKAGE_STAMPS)/test

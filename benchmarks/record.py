@@ -44,7 +44,7 @@ def record_stem(name: str) -> Path:
 def write_record(
     rows: Sequence[Row], facts: dict[str, Any], name: str, columns: Sequence[str] = COLUMNS
 ) -> Path:
-    """Writes both files; of the columns those that the rows have.
+    """Writes both files; of `columns` those that the rows have.
 
     Returns:
         The CSV.

@@ -13,6 +13,13 @@ from rich.table import Table
 WIDTH = 132  # where there is no terminal
 
 
+def make_console() -> Console:
+    """Prints text as it is, and as wide where there is no terminal."""
+    return Console(
+        width=None if sys.stdout.isatty() else WIDTH, markup=False, highlight=False, emoji=False
+    )
+
+
 def print_header() -> None:
     """The titles above the lines of `print_row`."""
     print(f"{'problem':<38}{'torch [us]':>11}{'tuned [us]':>11}{'ratio':>8}  solution")

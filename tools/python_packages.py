@@ -1,6 +1,6 @@
 """Makes sure that a Python has the packages that pyproject.toml asks for.
 
-    python tools/python_packages.py build run test dev [--install]
+    python tools/python_packages.py build run test models dev [--install]
 
 `build` is what the build needs, `run` the package's own dependencies; other names are
 optional extras. Without `--install` it names what lacks and exits with 1. Only the

@@ -122,7 +122,8 @@ TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
   if (const auto meanwhile = from_results(problem, notices)) {
     return meanwhile;
   }
-  const TuneOutcome outcome = run_tuner(problem, stream, notices);
+  const TuneOutcome outcome =
+      run_tuner(problem, stream, /*in_product=*/true, notices);
   {
     const std::lock_guard lock(mutex_);
     pace_.spend(families, outcome.elapsed_ms);

@@ -79,13 +79,13 @@ TuningContext::candidates(const ProblemKey& problem) const {
 }
 
 TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
-                                     Notices& notices) {
+                                     bool in_product, Notices& notices) {
   const OriginalsOnly mark;
   TuneOutcome outcome;
   // Making things on a device can fail where it is full; that is no reason to
   // fail the product that is tuned.
   const Status status = status_of([&] {
-    outcome = race(problem, stream, notices);
+    outcome = race(problem, stream, in_product, notices);
     return outcome.status;
   });
   outcome.status = status;
@@ -96,7 +96,7 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
 }
 
 TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
-                                Notices& notices) {
+                                bool in_product, Notices& notices) {
   const ProblemHeader header = problem.header();
   const Backend& device_backend = backend(header.device());
   std::vector<Candidate> racing;
@@ -111,6 +111,13 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
     TuneOutcome outcome;
     outcome.status =
         Status::unsupported("Default does not support this problem");
+    return outcome;
+  }
+  if (in_product && racing.size() == 1) {
+    // Timing what wins anyway would stall the program for a number that only
+    // people read; explicit tuning does it.
+    TuneOutcome outcome;
+    outcome.solution = racing.front().solution;
     return outcome;
   }
   return Tuner(device_backend, limits_now)
@@ -128,13 +135,23 @@ void TuningContext::trace(const ProblemKey& problem,
                      (m.refused.empty() ? "" : " (" + m.refused + ')'));
     }
   }
-  if (outcome.status.is_ok()) {
-    log_.write(Verbosity::kResults,
-               key.op + ',' + key.params + " -> " + outcome.solution + ' ' +
-                   format_milliseconds(outcome.time_ms) + " ms (Default " +
-                   format_milliseconds(outcome.default_ms) + " ms)" +
-                   (outcome.disturbed ? ", disturbed by other work" : ""));
+  if (outcome.status.is_ok() && !outcome.was_measured()) {
+    log_.write(Verbosity::kResults, key.op + ',' + key.params + " -> " +
+                                        outcome.solution +
+                                        ", the only candidate");
+    return;
   }
+  const std::string found =
+      outcome.was_measured()
+          ? outcome.solution + ' ' + format_milliseconds(outcome.time_ms) +
+                " ms (Default " + format_milliseconds(outcome.default_ms) +
+                " ms)"
+          : "nothing";
+  // Of failures too: a program waited for them.
+  log_.write(Verbosity::kResults,
+             key.op + ',' + key.params + " -> " + found + ", tuned in " +
+                 format_milliseconds(outcome.elapsed_ms) + " ms" +
+                 (outcome.disturbed ? ", disturbed by other work" : ""));
 }
 
 void TuningContext::keep(const ProblemKey& problem, const TuneOutcome& outcome,
@@ -142,8 +159,10 @@ void TuningContext::keep(const ProblemKey& problem, const TuneOutcome& outcome,
   CsvRow row;
   row.key = key_text(problem);
   row.solution = outcome.solution;
-  row.extra = {format_milliseconds(outcome.time_ms),
-               format_milliseconds(outcome.default_ms)};
+  if (outcome.was_measured()) {
+    row.extra = {format_milliseconds(outcome.time_ms),
+                 format_milliseconds(outcome.default_ms)};
+  }
   row.won_here = true;
   const std::lock_guard lock(mutex_);
   won_ = won_ || persist;
@@ -174,7 +193,7 @@ TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
   TuneOutcome outcome;
   {
     const std::lock_guard turn(tuning_mutex_);
-    outcome = run_tuner(problem, stream, notices);
+    outcome = run_tuner(problem, stream, /*in_product=*/false, notices);
     if (outcome.status.is_ok()) {
       keep(problem, outcome, persist, notices);
       raise_epoch();

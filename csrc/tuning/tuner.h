@@ -54,6 +54,9 @@ struct TuneOutcome {
   // Default's readings are so far apart that something else used the machine.
   bool disturbed = false;
   std::vector<Measurement> measurements;
+
+  /// Not so if nothing was decided, or if there was nothing to choose among.
+  bool was_measured() const { return status.is_ok() && !measurements.empty(); }
 };
 
 class Tuner {

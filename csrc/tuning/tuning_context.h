@@ -197,9 +197,10 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::atomic<bool>& is_poisoned(DeviceType type) {
     return is_poisoned_[static_cast<std::size_t>(type)];
   }
-  TuneOutcome race(const ProblemKey& problem, Stream stream, Notices& notices);
+  TuneOutcome race(const ProblemKey& problem, Stream stream, bool in_product,
+                   Notices& notices);
   TuneOutcome run_tuner(const ProblemKey& problem, Stream stream,
-                        Notices& notices);
+                        bool in_product, Notices& notices);
   void keep(const ProblemKey& problem, const TuneOutcome& outcome, bool persist,
             Notices& notices);
   void trace(const ProblemKey& problem, const TuneOutcome& outcome);

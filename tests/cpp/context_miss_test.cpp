@@ -67,6 +67,24 @@ TEST_F(ContextMissTest, DefaultThatWonIsRememberedToo) {
   EXPECT_EQ(rows_of_csv(), std::vector<std::string>{row(8, "Default")});
 }
 
+TEST_F(ContextMissTest, WhereOnlyDefaultCanRunItIsKeptUntimed) {
+  add({.name = "Gemm_Other", .fault = Fault::kUnsupported});
+  EXPECT_EQ(choice(gemm()), "Default");
+  EXPECT_EQ(standard().runs(), 0) << "it would stall the program for nothing";
+  EXPECT_EQ(rows_of_csv(), std::vector<std::string>{row(8, "Default")});
+  EXPECT_TRUE(read_text(csv()).ends_with(row(8, "Default")));
+  const TuneOutcome outcome = context().tune(gemm(), {}, /*persist=*/true);
+  EXPECT_EQ(outcome.default_ms, 1) << "explicit tuning does time it";
+}
+
+TEST_F(ContextMissTest, WhereOnlyDefaultCanRunVariantsAreBoundedToo) {
+  context().set_setting("MAX_VARIANTS", "3");
+  for (std::int64_t n = 8; n < 18; ++n) {
+    EXPECT_EQ(choice(gemm(n)), "Default");
+  }
+  EXPECT_EQ(rows_of_csv().size(), 3U);
+}
+
 TEST_F(ContextMissTest, TheWinAndItsTimesAreKeptAtOnce) {
   add({.name = "Gemm_Fast", .ms = 0.5});
   choice(gemm());

@@ -222,6 +222,7 @@ void bind_switches(py::module_& m) {
         return all;
       });
   def(m, "install_routing", +[] { install_routing(); });
+  def(m, "remove_routing", +[] { remove_routing(); });
   def(m, "routing_is_installed", +[] { return routing_is_installed(); });
   def(
       m, "forced_overlay", +[](const std::string& solution) {

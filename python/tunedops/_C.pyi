@@ -4,9 +4,12 @@ Devices are ``("cpu", 0)`` or ``("cuda", index)``. Functions raise ValueError fo
 arguments that do not fit and RuntimeError for what cannot be done.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from torch import Tensor
+
+_T = TypeVar("_T")
 
 _Device = tuple[str, int]
 _Result = tuple[str, str, str, float | None, float | None, bool]
@@ -54,6 +57,9 @@ def key_of(
 ) -> tuple[str, str] | None: ...
 def is_problem(device: _Device, op: str, params: str, /) -> bool: ...
 def tune(device: _Device, op: str, params: str, persist: bool, /) -> TuneOutcome: ...
+def call_as_in_key(
+    device: _Device, op: str, params: str, function: Callable[[], _T], /
+) -> _T: ...  # while torch's flags and threads are as `tune` has them
 def stored(device: _Device, op: str, params: str, /) -> _Result | None: ...
 def refusals(device: _Device, op: str, params: str, /) -> list[tuple[str, str]]: ...
 def candidates(device: _Device, op: str, params: str, /) -> list[str]: ...  # Default first

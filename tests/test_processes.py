@@ -123,7 +123,9 @@ for columns in range(1, 9):
     assert text.count("Validator,DEVICE") == 1
 
 
-def test_a_forked_child_tunes_nothing_and_lists_what_it_lacks(run_python: RunPython, tmp_path: Path) -> None:
+def test_a_forked_child_tunes_nothing_and_lists_what_it_lacks(
+    run_python: RunPython, tmp_path: Path
+) -> None:
     done = run_python(
         """
 tunedops.enable()

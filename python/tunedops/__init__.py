@@ -14,6 +14,7 @@ from tunedops import _C as _C
 from tunedops import fakes
 from tunedops.install_paths import get_include, get_workloads
 from tunedops.offline import tune_gemm_in_file
+from tunedops.offline_gpus import mgpu_tune_gemm_in_file
 from tunedops.ops import Op, addmm, baddbmm, bmm, linear, mm
 from tunedops.overlay import force
 from tunedops.results import (
@@ -72,6 +73,7 @@ __all__ = [
     "get_workloads",
     "is_enabled",
     "linear",
+    "mgpu_tune_gemm_in_file",
     "mm",
     "read_file",
     "record_untuned_enable",

@@ -101,6 +101,38 @@ TEST_F(SharedLinesTest, ProcessesLoseNothingAndRepeatNothing) {
   EXPECT_EQ(found, expected);
 }
 
+// The lock belongs to an opening of the file, and a fork shares what is open:
+// so does the position in the file, which shows it.
+TEST_F(SharedLinesTest, AChildOpensTheFileForItself) {
+  const auto descriptor = [this] {
+    int found = -1;
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code error;
+      if (std::filesystem::read_symlink(entry, error) == file()) {
+        found = std::stoi(entry.path().filename());
+      }
+    }
+    return found;
+  };
+  constexpr off_t kElsewhere = 12345;
+  SharedLines lines(file(), &whole);
+  expect_ok(lines.add("a"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool added = lines.add("b").is_ok();
+    const bool moved =
+        ::lseek(descriptor(), kElsewhere, SEEK_SET) == kElsewhere;
+    ::_exit(added && moved ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  ASSERT_GE(descriptor(), 0);
+  EXPECT_NE(::lseek(descriptor(), 0, SEEK_CUR), kElsewhere);
+  EXPECT_EQ(text(), "a\nb\n");
+}
+
 TEST_F(SharedLinesTest, AFileThatIsGoneIsMadeAnew) {
   SharedLines lines(file(), &whole);
   expect_ok(lines.add("a"));

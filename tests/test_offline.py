@@ -198,8 +198,8 @@ def other_flags() -> Iterator[None]:
         finally:
             torch.set_num_threads(2)
             torch.use_deterministic_algorithms(False)
-            torch.backends.mkldnn.matmul.fp32_precision = "none"
-            cuda.fp32_precision = "none"
+            torch.backends.mkldnn.matmul.fp32_precision = before["cpu"]
+            cuda.fp32_precision = before["cuda"]
             cuda.allow_fp16_reduced_precision_reduction = True
             cuda.allow_bf16_reduced_precision_reduction = True
             cuda.allow_fp16_accumulation = False

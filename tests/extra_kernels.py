@@ -10,6 +10,7 @@ import ctypes
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 SOURCE = """
@@ -41,10 +42,15 @@ class ConstantPlan final : public Plan {
   float value_;
 };
 
+void (*on_failing_run)() = nullptr;
+
 // Leaves the output half written.
 class FailingPlan final : public Plan {
  public:
   Status run(const Arguments& arguments, Stream) const override {
+    if (on_failing_run != nullptr) {
+      on_failing_run();
+    }
     *static_cast<float*>(arguments.operands[kGemmOut]) = 7;
     return Status::failed("it fails on purpose");
   }
@@ -98,7 +104,14 @@ extern "C" __attribute__((visibility("default"))) void register_kernels() {
   kernels.register_kernel<ConstantGemm>(kGemmOp);
   kernels.register_kernel<FailingGemm>(kGemmOp);
 }
+
+extern "C" __attribute__((visibility("default"))) void watch_failing_run(
+    void (*watch)()) {
+  on_failing_run = watch;
+}
 """
+
+Watch = ctypes.CFUNCTYPE(None)
 
 
 def compiler() -> str | None:
@@ -126,3 +139,10 @@ def build(folder: Path) -> Path:
 def load(library: str) -> None:
     """Registers the kernels in this process."""
     ctypes.CDLL(library).register_kernels()
+
+
+def watch_failing_run(library: str, watch: Callable[[], None]) -> object:
+    """Calls `watch` whenever Gemm_Failing runs; what it returns has to be kept."""
+    callback = Watch(watch)
+    ctypes.CDLL(library).watch_failing_run(callback)
+    return callback

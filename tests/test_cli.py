@@ -230,6 +230,33 @@ def test_tune_takes_untuned_and_results_files(run: Run) -> None:
     assert Path("rows.csv").read_text().startswith("Validator,DEVICE,elsewhere\n")
 
 
+def test_tune_takes_several_files_as_one(run: Run) -> None:
+    other = KEY.replace("24_1_40", "24_2_40")
+    first = write("untuned1.csv", KEY, other)
+    second = write("untuned2.csv", other, KEY, KEY.replace("24_1_40", "24_3_40"))
+    workload = write("w.csv", HEADER, "s,mm,float32,nt,1,1,24,40")  # with two threads
+    code, out, err = run("tune", first, second, workload, "-o", "out.csv")
+    assert (code, err) == (0, "")
+    assert "tuned 4 of 4 products" in out
+    found = [result.params[:10] for result in tunedops.get_results()]
+    assert found == ["tn_24_1_40", "tn_24_1_40", "tn_24_2_40", "tn_24_3_40"]
+
+    bad = write("bad.csv", KEY, "nonsense")
+    code, out, err = run("tune", first, bad, "-o", "new.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith("tunedops: bad.csv:2: 'nonsense,' is no product of cpu")
+    assert "new.csv" not in files(), "nothing is done if not all can be"
+
+
+def test_products_that_only_tunable_op_has_are_left_out(run: Run) -> None:
+    scaled = "ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_16_16_16_ld_16_16_16"
+    keys = write("keys.csv", scaled, KEY)
+    code, out, err = run("tune", keys, "-o", "out.csv")
+    assert code == 0
+    assert "tuned 1 of 1 products" in out
+    assert err == ("tunedops: 1 product left out, since tunedops has no scaled ones: keys.csv:1\n")
+
+
 def test_keys_of_another_pool_size(run: Run) -> None:
     before = torch.get_num_threads()
     two = KEY.replace("threads_1", "threads_2")
@@ -406,7 +433,7 @@ def test_geomean() -> None:
 
 def test_every_workload_of_the_package_is_understood() -> None:
     for path in sorted(tunedops.get_workloads().glob("*.csv")):
-        assert read_problems(str(path), CPU)
+        assert read_problems([str(path)], CPU)
 
 
 def test_keys_for_a_gpu_leave_no_operands_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,7 +447,7 @@ def test_keys_for_a_gpu_leave_no_operands_behind(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Workload, "operands", on_the_cpu)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: events.append("freed"))
-    assert len(read_problems(file, ("cuda", 0))) == 2
+    assert len(read_problems([file], ("cuda", 0))) == 2
     assert events == ["cuda:0", "freed"] * 2
 
 

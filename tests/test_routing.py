@@ -207,3 +207,94 @@ def test_enabling_twice_and_from_several_threads(run_python: RunPython) -> None:
         "-W",
         "error",
     )
+
+
+REMOVAL = """
+OPS = ["mm", "mm.out", "addmm", "addmm.out", "addmm_", "_addmm_activation",
+       "_addmm_activation.out", "addmv", "addmv.out", "addmv_", "bmm", "bmm.out", "baddbmm",
+       "baddbmm.out", "baddbmm_"]
+def tables():
+    return [torch._C._dispatch_dump_table(f"aten::{name}") for name in OPS]
+def registrations():
+    return [torch._C._dispatch_dump(f"aten::{name}") for name in OPS]
+def is_ours(table):
+    return "aten_routing" in table
+a, b = torch.randn(3, 4), torch.randn(4, 5)
+before = tables(), registrations()
+assert not any(map(is_ours, before[0]))
+"""
+
+
+def test_removal_leaves_the_dispatcher_as_it_was(run_python: RunPython) -> None:
+    run_python(
+        REMOVAL
+        + """
+expected = a @ b
+for _ in range(3):
+    tunedops.enable()
+    assert _C.routing_is_installed()
+    assert all(map(is_ours, tables()))
+    tunedops.remove_routing()
+    assert not _C.routing_is_installed()
+    assert (tables(), registrations()) == before
+    assert torch.equal(a @ b, expected)
+""",
+        "-W",
+        "error",
+    )
+
+
+def test_removal_wins_over_enabled_for_products_of_torch_only(run_python: RunPython) -> None:
+    run_python(
+        REMOVAL
+        + """
+tunedops.enable()
+tunedops.remove_routing()
+tunedops.remove_routing()
+assert tunedops.is_enabled()
+torch.mm(a, b)
+torch.nn.functional.linear(a, b.t())
+a @ b
+assert tunedops.get_results() == ()
+tunedops.mm(a, b)
+torch.ops.tunedops.bmm(a[None], b[None])
+x = a.clone().requires_grad_()
+tunedops.linear(x, b.t()).sum().backward()
+assert torch.equal(x.grad, torch.ones(3, 5) @ b.t())
+assert len(tunedops.get_results()) == 2
+assert (tables(), registrations()) == before
+
+tunedops.enable()
+torch.mm(a[:2], b)
+assert len(tunedops.get_results()) == 3
+tunedops.remove_routing()
+tunedops.enable(False)
+assert not _C.routing_is_installed(), "switching off brings nothing back"
+with tunedops.force("Default"):
+    assert _C.routing_is_installed()
+""",
+        "-W",
+        "error",
+    )
+
+
+def test_removal_without_routing_is_nothing(run_python: RunPython) -> None:
+    run_python(REMOVAL + "tunedops.remove_routing()\nassert (tables(), registrations()) == before")
+
+
+# Whoever replaced a product after us keeps the place.
+def test_removal_leaves_another_librarys_override(run_python: RunPython) -> None:
+    run_python(
+        REMOVAL
+        + """
+import warnings
+warnings.simplefilter("ignore")
+tunedops.enable()
+library = torch.library.Library("aten", "IMPL")
+library.impl("mm", lambda x, y: x.new_full((1,), 7.0), "CPU")
+assert torch.mm(a, b).item() == 7
+tunedops.remove_routing()
+assert torch.mm(a, b).item() == 7
+del library
+"""
+    )

@@ -1,4 +1,4 @@
-"""Problems listed by one program and tuned, exactly as listed, by another."""
+"""Products that have no result are listed, each once, whatever kept them from being tuned."""
 
 from __future__ import annotations
 
@@ -57,31 +57,6 @@ def test_every_miss_is_recorded_once(untuned_path: Path) -> None:
     assert keys() == []
 
 
-def test_listed_problems_are_tuned_and_no_others(untuned_path: Path, results_path: Path) -> None:
-    run_products()
-    listed = [tuple(line.split(",")) for line in untuned_path.read_text().splitlines()]
-    tunedops.tune_gemm_in_file(untuned_path)
-    assert sorted(keys()) == sorted(listed)
-    # The program that recorded them now hits.
-    _C.set_setting("ON_MISS", "error")
-    run_products()
-    before = tunedops.get_results()
-    tunedops.tune_gemm_in_file(untuned_path)
-    assert tunedops.get_results() == before, "what has a result is left"
-    saved = results_path.read_text()
-    assert all(",".join(key) in saved for key in listed)
-
-
-def test_a_results_file_serves_as_a_list(results_path: Path, tmp_path: Path) -> None:
-    run_products()
-    tunedops.tune_gemm_in_file(tmp_path / "untuned_cpu.csv")
-    tuned = keys()
-    results_path.rename(tmp_path / "list.csv")
-    tunedops.clear()
-    tunedops.tune_gemm_in_file(tmp_path / "list.csv")
-    assert keys() == tuned
-
-
 def test_a_hit_is_not_recorded(untuned_path: Path) -> None:
     tunedops.tuning_enable()
     run_products()
@@ -99,28 +74,3 @@ def test_what_the_pace_leaves_out_is_recorded(untuned_path: Path) -> None:
         tunedops.mm(randn(rows, 64), b)
     assert len(keys()) == 1
     assert len(untuned_path.read_text().splitlines()) == 2
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "GemmTunableOp_float_NN,nn_1_2",
-        "GemmTunableOp_float_NN,nn_32_4_64_ld_32_64_32",  # a GPU's
-        "GemmTunableOp_float_NN,nn_32_4_64_ld_31_64_32_threads_2",
-        "GemmTunableOp_float_NN",
-        "nonsense",
-    ],
-)
-def test_lines_that_are_no_problems_are_errors(tmp_path: Path, line: str) -> None:
-    good = "GemmTunableOp_float_NN,nn_5_3_4_ld_5_4_5_threads_2"
-    (tmp_path / "list.csv").write_text(f"# a comment\n{good}\n{line}\n")
-    with pytest.raises(ValueError, match=r"list\.csv:3: "):
-        tunedops.tune_gemm_in_file(tmp_path / "list.csv")
-    assert keys() == [], "nothing is tuned if not all can be"
-
-
-def test_read_only_tunes_nothing(tmp_path: Path) -> None:
-    (tmp_path / "list.csv").write_text("GemmTunableOp_float_NN,nn_5_3_4_ld_5_4_5_threads_2\n")
-    _C.set_setting("READ_ONLY", "1")
-    with pytest.raises(RuntimeError, match="READ_ONLY"):
-        tunedops.tune_gemm_in_file(tmp_path / "list.csv")

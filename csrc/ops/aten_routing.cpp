@@ -3,9 +3,10 @@
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
-#include <atomic>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ops/gemm.h"
 #include "ops/routed_dtype_gemm.h"
@@ -13,7 +14,17 @@
 namespace tunedops {
 namespace {
 
-std::atomic<bool> installed{false};
+// What is registered while it is here. Never destroyed: that would take the
+// kernels back at exit, when other threads may still multiply.
+struct Routing {
+  std::mutex mutex;
+  std::vector<torch::Library> libraries;
+};
+
+Routing& routing() {
+  static auto* const routing = new Routing;
+  return *routing;
+}
 
 // Torch warns about every kernel that is put in the place of another. This one
 // is meant, so exactly that warning is kept from the user.
@@ -84,34 +95,41 @@ void route_dtype_products(torch::Library& m) {
 }
 #endif
 
-void install() {
-  OverrideFilter filter(c10::WarningUtils::get_warning_handler());
-  const c10::WarningUtils::WarningHandlerGuard quiet(&filter);
-  const WarnAlways always;
-  // Leaked: its destructor would take the kernels back while other threads may
-  // still multiply at exit.
-  for (const c10::DispatchKey key : kRoutedKeys) {
-    auto* library = new torch::Library(torch::Library::IMPL, "aten", key,
-                                       __FILE__, __LINE__);
-    route_products(*library);
-#ifdef TUNEDOPS_USE_CUDA
-    if (key == c10::DispatchKey::CUDA) {
-      route_dtype_products(*library);
-    }
-#endif
-  }
-}
-
 }  // namespace
 
 void install_routing() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    install();
-    installed = true;
-  });
+  Routing& ours = routing();
+  const std::lock_guard lock(ours.mutex);
+  if (!ours.libraries.empty()) {
+    return;
+  }
+  OverrideFilter filter(c10::WarningUtils::get_warning_handler());
+  const c10::WarningUtils::WarningHandlerGuard quiet(&filter);
+  const WarnAlways always;
+  std::vector<torch::Library> made;
+  for (const c10::DispatchKey key : kRoutedKeys) {
+    torch::Library& library = made.emplace_back(torch::Library::IMPL, "aten",
+                                                key, __FILE__, __LINE__);
+    route_products(library);
+#ifdef TUNEDOPS_USE_CUDA
+    if (key == c10::DispatchKey::CUDA) {
+      route_dtype_products(library);
+    }
+#endif
+  }
+  ours.libraries = std::move(made);
 }
 
-bool routing_is_installed() { return installed; }
+void remove_routing() {
+  Routing& ours = routing();
+  const std::lock_guard lock(ours.mutex);
+  ours.libraries.clear();
+}
+
+bool routing_is_installed() {
+  Routing& ours = routing();
+  const std::lock_guard lock(ours.mutex);
+  return !ours.libraries.empty();
+}
 
 }  // namespace tunedops

@@ -19,6 +19,8 @@
 #include <ATen/ops/mm_cuda_dispatch.h>
 #endif
 
+#include "tuning/thread_state.h"
+
 // Calls a function of the namespace of the tensor's device; a build without
 // CUDA has only one to choose from.
 #ifdef TUNEDOPS_USE_CUDA
@@ -31,6 +33,9 @@
 
 namespace tunedops::originals {
 
+// Of batches torch multiplies small matrices one by one, through its
+// dispatcher: those are no products of the program's, hence the marks.
+
 using at::Scalar;
 using at::Tensor;
 
@@ -41,9 +46,11 @@ inline Tensor& mm_outf(const Tensor& a, const Tensor& b, Tensor& out) {
   return TUNEDOPS_ORIGINAL(a, mm_outf, a, b, out);
 }
 inline Tensor bmm(const Tensor& a, const Tensor& b) {
+  const OriginalsOnly mark;
   return TUNEDOPS_ORIGINAL(a, bmm, a, b);
 }
 inline Tensor& bmm_outf(const Tensor& a, const Tensor& b, Tensor& out) {
+  const OriginalsOnly mark;
   return TUNEDOPS_ORIGINAL(a, bmm_outf, a, b, out);
 }
 
@@ -63,15 +70,18 @@ inline Tensor& addmm_outf(const Tensor& self, const Tensor& a, const Tensor& b,
 
 inline Tensor baddbmm(const Tensor& self, const Tensor& a, const Tensor& b,
                       const Scalar& beta, const Scalar& alpha) {
+  const OriginalsOnly mark;
   return TUNEDOPS_ORIGINAL(a, baddbmm, self, a, b, beta, alpha);
 }
 inline Tensor& baddbmm_(Tensor& self, const Tensor& a, const Tensor& b,
                         const Scalar& beta, const Scalar& alpha) {
+  const OriginalsOnly mark;
   return TUNEDOPS_ORIGINAL(a, baddbmm_, self, a, b, beta, alpha);
 }
 inline Tensor& baddbmm_outf(const Tensor& self, const Tensor& a,
                             const Tensor& b, const Scalar& beta,
                             const Scalar& alpha, Tensor& out) {
+  const OriginalsOnly mark;
   return TUNEDOPS_ORIGINAL(a, baddbmm_outf, self, a, b, beta, alpha, out);
 }
 

@@ -17,6 +17,7 @@
 #include "ops/aten_routing.h"
 #include "ops/context.h"
 #include "ops/gemm.h"
+#include "ops/precision_scope.h"
 #include "ops/product.h"
 #include "python/fast_entry.h"
 #include "tuning/parallel_for.h"
@@ -90,12 +91,22 @@ class PoolSize {
   int before_;
 };
 
+// A problem of a file, as the program met it that wrote the file.
+struct AsInTheKey {
+  explicit AsInTheKey(const GemmProblem& problem)
+      : pool(problem.header.threads), precision(problem) {}
+
+  PoolSize pool;
+  PrecisionScope precision;
+};
+
 PythonOutcome tune(const PythonDevice& device, const std::string& op,
                    const std::string& params, bool persist) {
   const ProblemKey problem = problem_from(device, op, params);
-  const PoolSize pool(problem.header().threads);
   const TuneOutcome outcome =
-      getTuningContext().tune(problem, Stream{}, persist);
+      getTuningContext().tune(problem, Stream{}, persist, [&] {
+        return std::make_shared<AsInTheKey>(from_key<GemmProblem>(problem));
+      });
   PythonOutcome result{outcome.solution,        outcome.time_ms,
                        outcome.default_ms,      outcome.elapsed_ms,
                        outcome.status.reason(), {}};
@@ -105,6 +116,15 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
                                      m.refused);
   }
   return result;
+}
+
+// What a function returns while torch is as a key says; shows what `tune` sets.
+py::object call_as_in_key(const PythonDevice& device, const std::string& op,
+                          const std::string& params,
+                          const py::function& function) {
+  const AsInTheKey meanwhile(
+      from_key<GemmProblem>(problem_from(device, op, params)));
+  return function();
 }
 
 // Distinct threads that a parallel_for of ours runs on.
@@ -222,6 +242,7 @@ void bind_switches(py::module_& m) {
         return all;
       });
   def(m, "install_routing", +[] { install_routing(); });
+  def(m, "remove_routing", +[] { remove_routing(); });
   def(m, "routing_is_installed", +[] { return routing_is_installed(); });
   def(
       m, "forced_overlay", +[](const std::string& solution) {
@@ -302,6 +323,7 @@ void bind_tuning(py::module_& m) {
             .has_value();
       });
   def(m, "tune", &tune);
+  m.def("call_as_in_key", torch::wrap_pybind_function(&call_as_in_key));
   def(
       m, "stored",
       +[](const PythonDevice& device, const std::string& op,

@@ -4,6 +4,7 @@
 // stopwatch and an answer to "may I tune now?". One implementation per
 // DeviceType lives in backends/.
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -71,6 +72,13 @@ class Backend {
   /// backend has such a thing.
   virtual std::unique_ptr<Stopwatch>
   make_stopwatch(Device device, Stream stream, bool in_graphs) const = 0;
+
+  /// A steady wall clock, for what tuning costs a program.
+  virtual double now_ms() const {
+    return std::chrono::duration<double, std::milli>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
 
   /// Unsupported with a reason while measuring would be wrong or harmful
   /// (stream capture, a forked child).

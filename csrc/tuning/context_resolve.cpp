@@ -94,48 +94,60 @@ TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
   return decision;
 }
 
+// What products may still be tuned for, in milliseconds; not above 0 if this
+// one may not be tuned at all. The cheap questions come first, since a program
+// whose shapes never repeat asks for each product.
+double TuningContext::tuning_left_ms(const ProblemKey& problem) {
+  const ProblemHeader header = problem.header();
+  const std::lock_guard lock(mutex_);
+  if (!settings_.boolean("TUNING") || settings_.boolean("READ_ONLY") ||
+      is_forked() || is_poisoned(header.device_type)) {
+    return 0;
+  }
+  const double left_ms = pace_.left_ms(
+      1000.0 * static_cast<double>(settings_.integer("TOTAL_BUDGET_S")));
+  return left_ms > 0 && pace_.allows(op(header.op).families(problem),
+                                     settings_.integer("MAX_VARIANTS"))
+             ? left_ms
+             : 0;
+}
+
 std::optional<TuningContext::Decision>
 TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
                            Notices& notices) {
   const Device device = problem.header().device();
-  const std::vector<ProblemKey> families =
-      op(problem.header().op).families(problem);
-  {
-    const std::lock_guard lock(mutex_);
-    if (!settings_.boolean("TUNING") || settings_.boolean("READ_ONLY") ||
-        is_forked() || is_poisoned(device.type) ||
-        !pace_.allows(
-            families,
-            1000.0 * static_cast<double>(settings_.integer("TOTAL_BUDGET_S")),
-            settings_.integer("MAX_VARIANTS"))) {
-      return std::nullopt;
-    }
+  if (tuning_left_ms(problem) <= 0) {
+    return std::nullopt;
   }
   if (!backend(device).may_tune(device, stream).is_ok()) {
     return Decision{.plan = on_miss(problem, notices).plan, .lasting = false};
   }
   std::unique_lock turn(tuning_mutex_, std::try_to_lock);
   if (!turn.owns_lock()) {
-    // Waiting would stall this thread for another's measurement.
+    // Waiting would stall this thread for another's measurement. No error
+    // either, whatever ON_MISS says: the next call tunes.
+    record_untuned(problem, notices);
     return Decision{.plan = nullptr, .lasting = false};
   }
   if (const auto meanwhile = from_results(problem, notices)) {
     return meanwhile;
   }
-  const TuneOutcome outcome =
-      run_tuner(problem, stream, /*in_product=*/true, notices);
-  {
-    const std::lock_guard lock(mutex_);
-    pace_.spend(families, outcome.elapsed_ms);
+  // Asked again: whoever had the turn before may have used up what was left.
+  const double left_ms = tuning_left_ms(problem);
+  if (left_ms <= 0) {
+    return std::nullopt;
   }
-  if (outcome.status.is_ok()) {
-    keep(problem, outcome, /*persist=*/true, notices);
-  }
+  const auto outcome = tune_within(left_ms, problem, stream, notices);
   turn.unlock();
-  trace(problem, outcome);
-  if (!outcome.status.is_ok()) {
+  if (!outcome) {
+    log_.write(Verbosity::kResults,
+               "no more tuning inside products: TOTAL_BUDGET_S is used up");
+    return std::nullopt;
+  }
+  trace(problem, *outcome);
+  if (!outcome->status.is_ok()) {
     notices.push_back("tuning of '" + key_text(problem).params +
-                      "' stopped: " + outcome.status.reason());
+                      "' stopped: " + outcome->status.reason());
     return std::nullopt;
   }
   return from_results(problem, notices);
@@ -144,18 +156,12 @@ TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
 TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
                                                Notices& notices) {
   const Device device = problem.header().device();
-  const KeyText key = key_text(problem);
+  record_untuned(problem, notices);
   OnMiss policy = OnMiss::kDefault;
   Decision decision;
   {
     const std::lock_guard lock(mutex_);
     policy = settings_.on_miss();
-    if (settings_.boolean("RECORD_UNTUNED") &&
-        !settings_.boolean("READ_ONLY") && !is_forked()) {
-      untuned_.record(insert_device_tag(settings_.get("UNTUNED_FILENAME"),
-                                        backend(device).file_tag(device)),
-                      key, notices);
-    }
     if (policy == OnMiss::kHeuristic) {
       for (const Kernel* kernel :
            kernels_.kernels(problem.header().op, device.type)) {
@@ -171,12 +177,25 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
     }
   }
   if (policy == OnMiss::kError) {
+    const KeyText key = key_text(problem);
     throw std::runtime_error("no result is stored for '" + key.op + ',' +
                              key.params +
                              "' and TUNEDOPS_ON_MISS is 'error'; tune it or "
                              "set ON_MISS to 'default'");
   }
   return decision;
+}
+
+// In forked children too: they tune nothing, so nobody else would know.
+void TuningContext::record_untuned(const ProblemKey& problem,
+                                   Notices& notices) {
+  const std::lock_guard lock(mutex_);
+  if (settings_.boolean("RECORD_UNTUNED") && !settings_.boolean("READ_ONLY")) {
+    const Device device = problem.header().device();
+    untuned_.record(insert_device_tag(settings_.get("UNTUNED_FILENAME"),
+                                      backend(device).file_tag(device)),
+                    key_text(problem), notices);
+  }
 }
 
 // The plan of a solution in text; null and Ok for Default. The caller holds

@@ -2,6 +2,8 @@
 // becomes of the outcome. For products that miss and for explicit calls.
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "tuning/tuning_context.h"
@@ -79,13 +81,13 @@ TuningContext::candidates(const ProblemKey& problem) const {
 }
 
 TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
-                                     bool in_product, Notices& notices) {
+                                     double deadline_ms, Notices& notices) {
   const OriginalsOnly mark;
   TuneOutcome outcome;
   // Making things on a device can fail where it is full; that is no reason to
   // fail the product that is tuned.
   const Status status = status_of([&] {
-    outcome = race(problem, stream, in_product, notices);
+    outcome = race(problem, stream, deadline_ms, notices);
     return outcome.status;
   });
   outcome.status = status;
@@ -96,7 +98,7 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
 }
 
 TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
-                                bool in_product, Notices& notices) {
+                                double deadline_ms, Notices& notices) {
   const ProblemHeader header = problem.header();
   const Backend& device_backend = backend(header.device());
   std::vector<Candidate> racing;
@@ -113,15 +115,44 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
         Status::unsupported("Default does not support this problem");
     return outcome;
   }
-  if (in_product && racing.size() == 1) {
+  // Inside a product, that is.
+  if (std::isfinite(deadline_ms) && racing.size() == 1) {
     // Timing what wins anyway would stall the program for a number that only
     // people read; explicit tuning does it.
     TuneOutcome outcome;
     outcome.solution = racing.front().solution;
     return outcome;
   }
+  limits_now.budget_ms =
+      std::min(limits_now.budget_ms, deadline_ms - device_backend.now_ms());
   return Tuner(device_backend, limits_now)
       .tune(op(header.op), problem, std::move(racing), stream);
+}
+
+// Tunes inside a product, which waits for all of it, also for what goes before
+// and after the race. Nothing if the time that was left for all products ended
+// the race, and not the problem's own budget: what is found in such a hurry
+// would stay in the file for ever.
+std::optional<TuneOutcome> TuningContext::tune_within(double left_ms,
+                                                      const ProblemKey& problem,
+                                                      Stream stream,
+                                                      Notices& notices) {
+  const ProblemHeader header = problem.header();
+  const Backend& clock = backend(header.device());
+  const double begin_ms = clock.now_ms();
+  const double deadline_ms = begin_ms + left_ms;
+  std::optional<TuneOutcome> outcome =
+      run_tuner(problem, stream, deadline_ms, notices);
+  if (outcome->status.is_ok()) {
+    if (clock.now_ms() < deadline_ms) {
+      keep(problem, *outcome, /*persist=*/true, notices);
+    } else {
+      outcome.reset();
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  pace_.spend(op(header.op).families(problem), clock.now_ms() - begin_ms);
+  return outcome;
 }
 
 void TuningContext::trace(const ProblemKey& problem,
@@ -173,7 +204,8 @@ void TuningContext::keep(const ProblemKey& problem, const TuneOutcome& outcome,
 }
 
 TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
-                                bool persist) {
+                                bool persist,
+                                const Surroundings& surroundings) {
   const Device device = problem.header().device();
   if (setting("READ_ONLY") == "1") {
     throw std::runtime_error("tune: TUNEDOPS_READ_ONLY is on");
@@ -193,7 +225,9 @@ TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
   TuneOutcome outcome;
   {
     const std::lock_guard turn(tuning_mutex_);
-    outcome = run_tuner(problem, stream, /*in_product=*/false, notices);
+    const auto held = surroundings ? surroundings() : nullptr;
+    outcome = run_tuner(problem, stream,
+                        std::numeric_limits<double>::infinity(), notices);
     if (outcome.status.is_ok()) {
       keep(problem, outcome, persist, notices);
       raise_epoch();

@@ -9,34 +9,11 @@
 #include <cerrno>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 namespace tunedops {
 namespace {
 
 constexpr std::int64_t kMaxFile = 64LL << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) {
-      ::close(value_);
-    }
-  }
-  int get() const { return value_; }
-  bool is_open() const { return value_ >= 0; }
-
- private:
-  int value_;
-};
-
-Status error(const char* doing, const std::string& path) {
-  return Status::failed(std::string(doing) + " '" + path +
-                        "': " + std::strerror(errno));
-}
 
 FileStamp stamp_from(const struct stat& info) {
   return {.inode = info.st_ino,
@@ -51,21 +28,6 @@ std::string folder_of(const std::string& path) {
     return ".";
   }
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-Status write_all(int descriptor, std::string_view text,
-                 const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return error("cannot write", path);
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return Status::ok();
 }
 
 Status check_trust(const struct stat& info, const std::string& path) {
@@ -107,6 +69,26 @@ int create_temporary(const std::string& path, mode_t mode, std::string& name) {
 
 }  // namespace
 
+Status io_error(const char* doing, const std::string& path) {
+  return Status::failed(std::string(doing) + " '" + path +
+                        "': " + std::strerror(errno));
+}
+
+Status write_all(int descriptor, std::string_view text,
+                 const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return io_error("cannot write", path);
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return Status::ok();
+}
+
 FileStamp stamp_of(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 ? stamp_from(info) : FileStamp{};
@@ -118,11 +100,11 @@ Status read_trusted_file(const std::string& path, FileContents& contents) {
   const Descriptor file(
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) {
-    return errno == ENOENT ? Status::ok() : error("cannot read", path);
+    return errno == ENOENT ? Status::ok() : io_error("cannot read", path);
   }
   struct stat info{};
   if (::fstat(file.get(), &info) != 0) {
-    return error("cannot read", path);
+    return io_error("cannot read", path);
   }
   if (Status trust = check_trust(info, path); !trust.is_ok()) {
     return trust;
@@ -136,7 +118,7 @@ Status read_trusted_file(const std::string& path, FileContents& contents) {
       continue;
     }
     if (count < 0) {
-      return error("cannot read", path);
+      return io_error("cannot read", path);
     }
     if (count == 0) {
       break;  // it shrank meanwhile
@@ -165,12 +147,12 @@ Status replace_file(const std::string& path, std::string_view text,
   {
     const Descriptor file(create_temporary(path, mode, temporary));
     if (!file.is_open()) {
-      return error("cannot write", path);
+      return io_error("cannot write", path);
     }
     Status written = write_all(file.get(), text, path);
     if (written.is_ok() &&
         (::fsync(file.get()) != 0 || ::fstat(file.get(), &info) != 0)) {
-      written = error("cannot write", path);
+      written = io_error("cannot write", path);
     }
     if (!written.is_ok()) {
       ::unlink(temporary.c_str());
@@ -178,7 +160,7 @@ Status replace_file(const std::string& path, std::string_view text,
     }
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    Status failed = error("cannot replace", path);
+    Status failed = io_error("cannot replace", path);
     ::unlink(temporary.c_str());
     return failed;
   }
@@ -197,7 +179,7 @@ Status append_to_file(const std::string& path, std::string_view text,
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW |
                                                  O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) {
-    return error("cannot append to", path);
+    return io_error("cannot append to", path);
   }
   if (Status written = write_all(file.get(), text, path); !written.is_ok()) {
     return written;
@@ -209,33 +191,28 @@ Status append_to_file(const std::string& path, std::string_view text,
   return Status::ok();
 }
 
-FileLock::FileLock(const std::string& guarded_path,
-                   std::chrono::milliseconds patience) {
-  const std::string path = guarded_path + ".lock";
-  descriptor_ =
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
-    status_ = error("cannot lock", path);
-    return;
-  }
+Status lock_exclusively(int descriptor, const std::string& path,
+                        std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
-      status_ = error("cannot lock", path);
-      return;
+      return io_error("cannot lock", path);
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      status_ = Status::failed("another process holds '" + path + "'");
-      return;
+      return Status::failed("another process holds '" + path + "'");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+  return Status::ok();
 }
 
-FileLock::~FileLock() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);  // releases the lock
-  }
+FileLock::FileLock(const std::string& guarded_path,
+                   std::chrono::milliseconds patience) {
+  const std::string path = guarded_path + ".lock";
+  file_ = Descriptor(
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+  status_ = file_.is_open() ? lock_exclusively(file_.get(), path, patience)
+                            : io_error("cannot lock", path);
 }
 
 SplitName split_extension(const std::string& path) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "tuning/descriptor.h"
 #include "tuning/status.h"
 
 namespace tunedops {
@@ -45,6 +46,16 @@ Status replace_file(const std::string& path, std::string_view text,
 Status append_to_file(const std::string& path, std::string_view text,
                       FileStamp& stamp);
 
+/// How an operation on a file failed, from errno.
+Status io_error(const char* doing, const std::string& path);
+
+Status write_all(int descriptor, std::string_view text,
+                 const std::string& path);
+
+/// Locks an open file between processes; waits at most `patience`.
+Status lock_exclusively(int descriptor, const std::string& path,
+                        std::chrono::milliseconds patience);
+
 /// A lock between processes, on a file of its own beside the one it guards
 /// (the guarded one is replaced, which would lose a lock on it).
 class FileLock {
@@ -57,12 +68,11 @@ class FileLock {
                     std::chrono::milliseconds patience = kPatience);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
-  ~FileLock();
 
   const Status& status() const { return status_; }
 
  private:
-  int descriptor_ = -1;
+  Descriptor file_;  // closing it releases the lock
   Status status_ = Status::ok();
 };
 

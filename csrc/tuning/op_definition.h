@@ -105,8 +105,9 @@ class OpDefinition {
   virtual double alpha_for_tuning(const ProblemKey&) const { return 1.0; }
   virtual double beta_for_tuning(const ProblemKey&) const { return 0.0; }
 
-  /// The problem with one free dimension blanked, once per dimension. Problems
-  /// that share a family differ in that dimension only (a growing sequence).
+  /// The problem with one free length blanked, once per length, and with it all
+  /// that follows from it. Problems that share a family differ in that length
+  /// only (a growing sequence).
   virtual std::vector<ProblemKey> families(const ProblemKey& problem) const = 0;
 };
 

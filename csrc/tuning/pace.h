@@ -5,7 +5,7 @@
 // does not ask.
 
 #include <cstdint>
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "tuning/problem_key.h"
@@ -14,14 +14,16 @@ namespace tunedops {
 
 class Pace {
  public:
-  /// Whether a problem may still be tuned inside a product.
-  bool allows(const std::vector<ProblemKey>& families, double total_budget_ms,
+  /// What is left of the time for tuning inside products; not above 0: nothing.
+  double left_ms(double total_budget_ms) const {
+    return total_budget_ms - spent_ms_;
+  }
+
+  /// Whether another problem of these families may be tuned.
+  bool allows(const std::vector<ProblemKey>& families,
               std::int64_t max_variants) const {
-    if (spent_ms_ >= total_budget_ms) {
-      return false;
-    }
     for (const ProblemKey& family : families) {
-      const auto found = variants_.find(family.words);
+      const auto found = variants_.find(family);
       if (found != variants_.end() && found->second >= max_variants) {
         return false;
       }
@@ -32,13 +34,13 @@ class Pace {
   void spend(const std::vector<ProblemKey>& families, double milliseconds) {
     spent_ms_ += milliseconds;
     for (const ProblemKey& family : families) {
-      ++variants_[family.words];
+      ++variants_[family];
     }
   }
 
  private:
   double spent_ms_ = 0;
-  std::map<decltype(ProblemKey::words), std::int64_t> variants_;
+  std::unordered_map<ProblemKey, std::int64_t, ProblemKeyHash> variants_;
 };
 
 }  // namespace tunedops

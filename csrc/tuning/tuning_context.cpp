@@ -269,11 +269,16 @@ bool TuningContext::write_file(Device device, const std::string& path) {
 
 void TuningContext::on_exit() {
   bool wanted = false;
+  Notices notices;
   {
     const std::lock_guard lock(mutex_);
-    wanted = won_ && write_on_exit_ && !is_forked() &&
-             !settings_.boolean("READ_ONLY");
+    const bool may_write = !settings_.boolean("READ_ONLY");
+    wanted = won_ && write_on_exit_ && !is_forked() && may_write;
+    if (may_write) {
+      untuned_.write_kept(notices);
+    }
   }
+  say(notices);
   if (wanted) {
     write_file();
   }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -121,9 +122,14 @@ class TUNEDOPS_PUBLIC TuningContext {
 
   // --- Explicit tuning ------------------------------------------------------
 
+  /// Makes what a problem has to be measured in, for as long as it lives.
+  using Surroundings = std::function<std::shared_ptr<void>()>;
+
   /// Tunes whatever the switches say, keeps the result, and appends it to the
-  /// file if `persist`. A stored result is measured anew.
-  TuneOutcome tune(const ProblemKey& problem, Stream stream, bool persist);
+  /// file if `persist`. A stored result is measured anew. The surroundings are
+  /// made once nobody else tunes.
+  TuneOutcome tune(const ProblemKey& problem, Stream stream, bool persist,
+                   const Surroundings& surroundings = {});
   std::optional<ProblemKey> parse_key(const KeyText& key, Device device) const;
   KeyText key_text(const ProblemKey& problem) const;
   std::optional<CsvRow> stored(const ProblemKey& problem);
@@ -184,7 +190,9 @@ class TUNEDOPS_PUBLIC TuningContext {
                                        Notices& notices);
   std::optional<Decision> from_tuning(const ProblemKey& problem, Stream stream,
                                       Notices& notices);
+  double tuning_left_ms(const ProblemKey& problem);
   Decision on_miss(const ProblemKey& problem, Notices& notices);
+  void record_untuned(const ProblemKey& problem, Notices& notices);
   Status plan_of(const ProblemKey& problem, const std::string& solution,
                  const Plan** plan);
   void check_rows(Device device, const std::string& path,
@@ -197,10 +205,13 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::atomic<bool>& is_poisoned(DeviceType type) {
     return is_poisoned_[static_cast<std::size_t>(type)];
   }
-  TuneOutcome race(const ProblemKey& problem, Stream stream, bool in_product,
+  TuneOutcome race(const ProblemKey& problem, Stream stream, double deadline_ms,
                    Notices& notices);
   TuneOutcome run_tuner(const ProblemKey& problem, Stream stream,
-                        bool in_product, Notices& notices);
+                        double deadline_ms, Notices& notices);
+  std::optional<TuneOutcome> tune_within(double left_ms,
+                                         const ProblemKey& problem,
+                                         Stream stream, Notices& notices);
   void keep(const ProblemKey& problem, const TuneOutcome& outcome, bool persist,
             Notices& notices);
   void trace(const ProblemKey& problem, const TuneOutcome& outcome);

@@ -2,54 +2,35 @@
 
 #include <string_view>
 
-#include "tuning/file_io.h"
-
 namespace tunedops {
+namespace {
 
-void UntunedFile::learn(const std::string& path) {
-  if (!learned_.insert(path).second) {
-    return;
-  }
-  FileContents contents;
-  if (!read_trusted_file(path, contents).is_ok()) {
-    return;
-  }
-  std::string_view rest = contents.text;
-  if (!rest.empty() && rest.back() != '\n') {
-    unended_.insert(path);
-  }
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    std::string_view line = rest.substr(0, end);
-    if (line.ends_with('\r')) {
-      line.remove_suffix(1);
-    }
-    recorded_.insert(path + '\n' + std::string(line));
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
+// TunableOp may write more fields, and a results file may serve as a list.
+std::string_view key_of(std::string_view line) {
+  const std::size_t first = line.find(',');
+  return first == std::string_view::npos
+             ? line
+             : line.substr(0, line.find(',', first + 1));
 }
 
-void UntunedFile::record(const std::string& path, const KeyText& key,
-                         Notices& notices) {
-  learn(path);
-  std::string line = key.op + ',' + key.params;
-  if (!recorded_.insert(path + '\n' + line).second) {
-    return;
-  }
-  if (unended_.erase(path) > 0) {
-    line.insert(0, 1, '\n');
-  }
-  const FileLock lock(path, lock_is_kept_ ? FileLock::kNoPatience
-                                          : FileLock::kPatience);
-  lock_is_kept_ = !lock.status().is_ok();
-  FileStamp stamp = stamp_of(path);
-  const Status written = !lock.status().is_ok() ? lock.status()
-                         : stamp.exists()
-                             ? append_to_file(path, line + '\n', stamp)
-                             : replace_file(path, line + '\n', stamp);
+void report(const Status& written, Notices& notices) {
   if (!written.is_ok()) {
     notices.push_back("an untuned product is not recorded: " +
                       written.reason());
+  }
+}
+
+}  // namespace
+
+void UntunedFile::record(const std::string& path, const KeyText& key,
+                         Notices& notices) {
+  const auto [file, is_new] = files_.try_emplace(path, path, &key_of);
+  report(file->second.add(key.op + ',' + key.params), notices);
+}
+
+void UntunedFile::write_kept(Notices& notices) {
+  for (auto& [path, file] : files_) {
+    report(file.write_kept(), notices);
   }
 }
 

@@ -3,27 +3,25 @@
 // Products that had no result, for tuning later: one `op,params` line each, as
 // TunableOp writes them, no line twice.
 
-#include <set>
+#include <map>
 #include <string>
 
 #include "tuning/op_definition.h"
 #include "tuning/results_file.h"
+#include "tuning/shared_lines.h"
 
 namespace tunedops {
 
 class UntunedFile {
  public:
-  /// Appends the key to the file unless this process did before or the file
-  /// has it already.
+  /// Appends the key to the file unless the file has it.
   void record(const std::string& path, const KeyText& key, Notices& notices);
 
- private:
-  void learn(const std::string& path);
+  /// Writes what could not be written when it was met.
+  void write_kept(Notices& notices);
 
-  std::set<std::string> recorded_;  // path and line
-  bool lock_is_kept_ = false;       // somebody did not give it back in time
-  std::set<std::string> learned_;   // paths whose lines are known
-  std::set<std::string> unended_;   // paths whose last line had no end
+ private:
+  std::map<std::string, SharedLines> files_;  // by path
 };
 
 }  // namespace tunedops

@@ -14,6 +14,7 @@ from tunedops import _C as _C
 from tunedops import fakes
 from tunedops.install_paths import get_include, get_workloads
 from tunedops.offline import tune_gemm_in_file
+from tunedops.offline_gpus import mgpu_tune_gemm_in_file
 from tunedops.ops import Op, addmm, baddbmm, bmm, linear, mm
 from tunedops.overlay import force
 from tunedops.results import (
@@ -37,6 +38,7 @@ from tunedops.switches import (
     is_enabled,
     record_untuned_enable,
     record_untuned_is_enabled,
+    remove_routing,
     set_max_tuning_duration,
     set_max_tuning_iterations,
     set_numerical_check_tolerances,
@@ -71,10 +73,12 @@ __all__ = [
     "get_workloads",
     "is_enabled",
     "linear",
+    "mgpu_tune_gemm_in_file",
     "mm",
     "read_file",
     "record_untuned_enable",
     "record_untuned_is_enabled",
+    "remove_routing",
     "set_filename",
     "set_max_tuning_duration",
     "set_max_tuning_iterations",

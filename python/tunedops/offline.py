@@ -3,26 +3,58 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
 
 from tunedops import _C
 from tunedops.device import parse_device
+from tunedops.key_lists import ListedKey, listed_keys, split_lines, words_for_foreign
 
 
-def read_keys(filename: str | os.PathLike[str]) -> list[tuple[int, str, str]]:
-    """Line number, op and params of each row of an untuned or results file."""
-    keys = []
-    for number, line in enumerate(Path(filename).read_text().splitlines(), start=1):
-        text = line.strip()
-        if not text or text.startswith(("#", "Validator,")):
-            continue
-        fields = text.split(",")
-        if len(fields) < 2:
-            raise ValueError(f"{filename}:{number}: expected 'op,params', got '{text}'")
-        keys.append((number, fields[0].strip(), fields[1].strip()))
+def read_keys(
+    filenames: Iterable[str | os.PathLike[str]], devices: Sequence[tuple[str, int]]
+) -> list[ListedKey]:
+    """The problems that untuned or results files list, each once.
+
+    Products that only PyTorch's TunableOp has are left out, with a warning.
+
+    Raises:
+        ValueError: a line is not a problem of one of the devices.
+    """
+    lines = [
+        line
+        for filename in filenames
+        for line in split_lines(os.fspath(filename), Path(filename).read_text(encoding="utf-8-sig"))
+    ]
+    keys = listed_keys(lines)
+    words = words_for_foreign(keys)
+    if words is not None:
+        warnings.warn(f"tunedops: {words}", stacklevel=3)
+    keys = [key for key in keys if not key.is_foreign]
+    for key in keys:
+        for device in devices:
+            reason = key.reason_against(device)
+            if reason is not None:
+                raise ValueError(f"{key.where}: {reason}")
     return keys
+
+
+def tune_keys(keys: Iterable[ListedKey], device: tuple[str, int]) -> list[str]:
+    """Tunes what has no result yet.
+
+    Returns:
+        A sentence about each problem that could not be tuned.
+    """
+    failures = []
+    for key in keys:
+        if _C.stored(device, *key.key) is None:
+            failure = _C.tune(device, *key.key, True).failure
+            if failure:
+                failures.append(f"{key.where}: '{key.op},{key.params}' is not tuned: {failure}")
+    return failures
 
 
 def tune_gemm_in_file(
@@ -30,20 +62,18 @@ def tune_gemm_in_file(
 ) -> None:
     """Tunes each problem listed in a file, exactly as listed, that has no result yet.
 
+    While one is measured, torch's pool has as many threads as its key says, and torch's
+    flags (TF32, deterministic algorithms and so on) are what they were for the program that
+    listed it. They are put back afterwards; no other thread should multiply meanwhile.
+
     Args:
-        filename: an untuned file (``op,params`` a line) or a results file.
+        filename: an untuned file (``op,params`` a line) or a results file, of ours or of
+            PyTorch's TunableOp.
         device: where (default: the CPU).
 
     Raises:
-        ValueError: a line is not a problem of that device.
+        ValueError: a line is not a problem of that device; nothing is tuned then.
     """
     target = parse_device(device)
-    keys = read_keys(filename)
-    for number, op, params in keys:
-        if not _C.is_problem(target, op, params):
-            raise ValueError(
-                f"{filename}:{number}: '{op},{params}' is not a problem of {target[0]}"
-            )
-    for _, op, params in keys:
-        if _C.stored(target, op, params) is None:
-            _C.tune(target, op, params, True)
+    for failure in tune_keys(read_keys([filename], [target]), target):
+        warnings.warn(f"tunedops: {failure}", stacklevel=2)

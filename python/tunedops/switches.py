@@ -26,6 +26,20 @@ def enable(val: bool = True) -> None:
         _C.install_routing()
 
 
+def remove_routing() -> None:
+    """Gives aten's products back to torch: its dispatcher is as if we had never been there.
+
+    Switching off with ``enable(False)`` is what a program needs; the products then still pass
+    a flag of ours. After this call they do not reach us at all, whatever :func:`is_enabled`
+    says: ``torch.mm``, ``nn.Linear``, ``@`` and so on are torch's own. ``tunedops.mm`` and its
+    kin work as before. The next ``enable()`` or :func:`tunedops.force` brings routing back.
+
+    No other thread may multiply meanwhile, since torch's dispatcher does not expect changes
+    then. Calling it again, or without routing, changes nothing.
+    """
+    _C.remove_routing()
+
+
 def is_enabled() -> bool:
     """Whether products use stored results."""
     return _C.setting("ENABLED") == "1"

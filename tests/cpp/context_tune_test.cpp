@@ -64,6 +64,24 @@ TEST_F(ContextTuneTest, SaysWhyItMayNot) {
   EXPECT_EQ(standard().runs(), 0);
 }
 
+TEST_F(ContextTuneTest, ItsSurroundingsAreThereWhileItMeasuresAndNoLonger) {
+  std::weak_ptr<void> there;
+  int runs_in = 0;
+  int runs_out = 0;
+  add({.name = "Gemm_Fast", .ms_of = [&](const Config&) {
+         ++(there.expired() ? runs_out : runs_in);
+         return 0.5;
+       }});
+  context().tune(gemm(), {}, false, [&] {
+    auto made = std::make_shared<int>();
+    there = made;
+    return made;
+  });
+  EXPECT_GT(runs_in, 0);
+  EXPECT_EQ(runs_out, 0);
+  EXPECT_TRUE(there.expired());
+}
+
 TEST_F(ContextTuneTest, AFailureIsAnOutcomeAndKeepsTheOldResult) {
   write_csv(row(8, "Gemm_Fast"));
   add({.name = "Gemm_Fast", .ms = 0.5});

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -43,7 +44,8 @@ struct FakeDevice {
   std::size_t memory_bytes = std::size_t{64} << 20;
   bool out_of_memory = false;
   Status may_tune = Status::ok();
-  Stream tuning_stream;  // if not null, what is tuned on
+  std::function<void()> when_asked;  // whether it may be tuned on
+  Stream tuning_stream;              // if not null, what is tuned on
   double resolution_ms = 0;
   double noise = 0;   // standard deviation of the logarithm of a reading
   unsigned seed = 1;  // of the noise
@@ -131,7 +133,14 @@ class FakeBackend final : public Backend {
     return std::make_unique<FakeStopwatch>(device_);
   }
 
-  Status may_tune(Device, Stream) const override { return device_.may_tune; }
+  double now_ms() const override { return device_.clock.now_ms(); }
+
+  Status may_tune(Device, Stream) const override {
+    if (device_.when_asked) {
+      device_.when_asked();
+    }
+    return device_.may_tune;
+  }
 
   std::unique_ptr<TuningScope> enter_tuning(Device,
                                             Stream stream) const override {

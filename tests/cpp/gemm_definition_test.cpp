@@ -218,7 +218,7 @@ TEST(GemmDefinition, AWiderOutputMustBeExacter) {
   }
 }
 
-TEST(GemmDefinition, FamiliesDifferInOneDimensionOnly) {
+TEST(GemmDefinition, FamiliesDifferInOneLengthOnly) {
   const auto families = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return gemm.families(to_key(gemm_problem(m, n, k)));
   };
@@ -235,6 +235,13 @@ TEST(GemmDefinition, FamiliesDifferInOneDimensionOnly) {
   EXPECT_EQ(shared(families(4, 5, 6), families(4, 7, 6)), 1);
   EXPECT_EQ(shared(families(4, 5, 6), families(4, 5, 7)), 1);
   EXPECT_EQ(shared(families(4, 5, 6), families(7, 8, 6)), 0);
+  // But for one length that is there twice, or thrice.
+  EXPECT_EQ(shared(families(4, 4, 6), families(7, 7, 6)), 1);
+  EXPECT_EQ(shared(families(4, 6, 4), families(7, 6, 7)), 1);
+  EXPECT_EQ(shared(families(6, 4, 4), families(6, 7, 7)), 1);
+  EXPECT_EQ(shared(families(4, 4, 4), families(7, 7, 7)), 1);
+  EXPECT_EQ(shared(families(4, 4, 6), families(7, 8, 6)), 0);
+  EXPECT_EQ(shared(families(4, 4, 6), families(7, 6, 7)), 0);
 }
 
 TEST(GemmDefinition, ActivationsHaveNames) {

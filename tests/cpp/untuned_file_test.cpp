@@ -75,6 +75,21 @@ TEST_F(UntunedFileTest, BeginsALineOfItsOwn) {
   EXPECT_EQ(text(), "Gemm,nn_1\nGemm,nn_2\nGemm,nn_3\n");
 }
 
+// PyTorch writes what BLAS was asked as a third field, with commas in it, if it
+// is told to; a results file has more fields, too.
+TEST_F(UntunedFileTest, KnowsLinesWithMoreFields) {
+  const std::string before =
+      "Gemm,nn_1,BLAS_PARAMS: - { function: matmul, M: 1 }\n"
+      "Validator,DEVICE,x\n"
+      "Gemm,nn_2,Default,1,2\n";
+  write_text(path("untuned.csv"), before);
+  UntunedFile file;
+  record(file, "nn_1");
+  record(file, "nn_2");
+  record(file, "nn");
+  EXPECT_EQ(text(), before + "Gemm,nn\n");
+}
+
 TEST_F(UntunedFileTest, KnowsLinesThatEndAsOnWindows) {
   write_text(path("untuned.csv"), "Gemm,nn_1\r\n");
   UntunedFile file;

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 import tunedops
-from conftest import messages
+from conftest import RunPython, messages
 from gpu_products import assert_right, forced_plans_run, has_clusters
 from repeated_work import IN_CLUSTERS, THROUGH_MEMORY, K
 from torch import Tensor
@@ -126,3 +126,26 @@ def test_tuning_on_both_from_two_threads(tmp_path: Path) -> None:
     for device in (0, 1):
         assert len(tunedops.get_results(f"cuda:{device}")) == 3
         assert (tmp_path / f"r{device}.csv").exists()
+
+
+def test_a_list_is_tuned_on_both_and_both_have_all(run_python: RunPython, tmp_path: Path) -> None:
+    done = run_python(
+        """
+        shapes = [f"nn_64_{n}_64_ld_64_64_64" for n in range(8, 16)]
+        for index, part in enumerate((shapes[:5], shapes[3:])):
+            with open(f"tunableop_untuned{index}.csv", "w") as file:
+                file.writelines(f"GemmTunableOp_BFloat16_NN,{shape}\\n" for shape in part)
+        tunedops.mgpu_tune_gemm_in_file("tunableop_untuned?.csv", 2)
+        results = [tunedops.get_results(f"cuda:{index}") for index in range(2)]
+        alike = tunedops.get_validators("cuda:0") == tunedops.get_validators("cuda:1")
+        for own in results:
+            assert sorted(result.params for result in own) == sorted(shapes)
+        if alike:
+            solutions = [[(r.params, r.solution, r.time_ms) for r in own] for own in results]
+            assert solutions[0] == solutions[1]
+        print("done")
+        """
+    )
+    assert done.stdout == "done\n"
+    for index in range(2):
+        assert "nn_64_15_64" in (tmp_path / f"tunedops_results{index}.csv").read_text()

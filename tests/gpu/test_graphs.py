@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -51,6 +52,31 @@ def test_a_capture_is_not_tuned_and_replays() -> None:
     tunedops.mm(a, b)
     stored = [result.op for result in tunedops.get_results("cuda")]
     assert stored.count("GemmTunableOp_BFloat16_NN") == 1
+
+
+def test_a_product_that_is_captured_is_recorded_once(tmp_path: Path) -> None:
+    a, b = randn(32, 512), randn(512, 96)
+    torch.mm(a, b)  # torch's handles, before the capture
+    tunedops.enable()
+    tunedops.record_untuned_enable()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=torch.cuda.Stream()):
+        for _ in range(3):
+            tunedops.mm(a, b)
+            torch.mm(a, b[:, 1:])  # begins at 2 bytes
+    path = tmp_path / "untuned0.csv"
+    listed = path.read_text().splitlines()
+    assert listed == [
+        "GemmTunableOp_BFloat16_NN,nn_96_32_512_ld_96_512_96",
+        "GemmTunableOp_BFloat16_NN,nn_95_32_512_ld_96_512_95_align_2_16_16",
+    ]
+    graph.replay()
+    assert path.read_text().splitlines() == listed
+    tunedops.tune_gemm_in_file(path, device="cuda")
+    tunedops.tuning_enable(False)
+    _C.set_setting("ON_MISS", "error")
+    tunedops.mm(a, b)
+    torch.mm(a, b[:, 1:])
 
 
 @pytest.mark.usefixtures("forced_plans_run")

@@ -159,16 +159,38 @@ double GemmDefinition::beta_for_tuning(const ProblemKey& key) const {
 }
 
 std::vector<ProblemKey> GemmDefinition::families(const ProblemKey& key) const {
+  using Dimension = std::int64_t GemmProblem::*;
+  constexpr Dimension kInner[] = {&GemmProblem::m, &GemmProblem::n,
+                                  &GemmProblem::k};
+  const auto problem = from_key<GemmProblem>(key);
+  GemmProblem base = problem;
+  // What follows from a dimension varies with it: in a cache that grows, the
+  // distance between heads and the leading dimension of its transpose.
+  base.lda = base.ldb = base.ldc = 0;
+  base.stride_a = base.stride_b = base.stride_c = 0;
+  base.align_a = base.align_b = base.align_out = base.align_bias = 0;
+
   std::vector<ProblemKey> families;
-  for (auto dimension : {&GemmProblem::m, &GemmProblem::n, &GemmProblem::k,
-                         &GemmProblem::batch}) {
-    auto p = from_key<GemmProblem>(key);
-    p.*dimension = -1;
-    // What follows from the dimension varies with it.
-    p.lda = p.ldb = p.ldc = 0;
-    p.stride_a = p.stride_b = p.stride_c = 0;
-    p.align_a = p.align_b = p.align_out = p.align_bias = 0;
-    families.push_back(to_key(p));
+  const auto add = [&](auto is_free) {
+    GemmProblem family = base;
+    for (const Dimension dimension : kInner) {
+      if (is_free(dimension)) {
+        family.*dimension = -1;
+      }
+    }
+    families.push_back(to_key(family));
+  };
+  for (const Dimension dimension : kInner) {
+    add([&](Dimension other) { return other == dimension; });
+  }
+  GemmProblem family = base;
+  family.batch = -1;
+  families.push_back(to_key(family));
+  // A length that is there twice: attention over a whole sequence.
+  if (problem.m == problem.n || problem.m == problem.k ||
+      problem.n == problem.k) {
+    const std::int64_t length = problem.m == problem.n ? problem.m : problem.k;
+    add([&](Dimension other) { return problem.*other == length; });
   }
   return families;
 }

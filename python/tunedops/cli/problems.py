@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 
 from tunedops import _C
 from tunedops.cli.errors import CliError
+from tunedops.cli.output import say
 from tunedops.cli.text_file import read_text
+from tunedops.key_lists import ListedKey, listed_keys, split_lines, words_for_foreign
 from tunedops.workloads import COLUMNS, Workload, read_workloads
 
 
@@ -29,73 +29,52 @@ class Problem:
         """What a results file knows it by."""
         return (self.op, self.params)
 
-    @property
-    def threads(self) -> int | None:
-        """The size of torch's pool that the key is for; None on other devices."""
-        found = re.search(r"_threads_(\d+)$", self.params)
-        return int(found[1]) if found else None
 
-
-@dataclass(frozen=True)
-class _Line:
-    """The fields of a line, and where it is (``file:7``)."""
-
-    where: str
-    fields: list[str]
-
-
-def read_problems(path: str, device: tuple[str, int]) -> list[Problem]:
-    """The problems of a file in its order, each once.
+def read_problems(paths: Iterable[str], device: tuple[str, int]) -> list[Problem]:
+    """The problems of files in their order, each once.
 
     Args:
-        path: a workload, an untuned file or a results file; its content tells which.
+        paths: workloads, untuned files or results files; the content of each tells which.
         device: where they would be tuned.
 
     Raises:
-        CliError: a line cannot be understood, with its number; or there is none.
+        CliError: a line cannot be understood, with its number; or a file has none.
     """
-    lines = list(_split(path, read_text(path)))
-    rows = [line for line in lines if line.fields[0] != "Validator"]
-    if not rows:
-        raise CliError(f"{path}: holds no products")
-    first = rows[0]
-    if tuple(first.fields[: len(COLUMNS)]) == COLUMNS:
-        problems = _from_workloads(path, device)
-    elif "TunableOp_" in first.fields[0]:
-        problems = [_from_key(line, device) for line in rows]
-    else:
-        raise CliError(
-            f"{first.where}: expected the header '{','.join(COLUMNS)}' or "
-            f"'op,params' lines, got '{','.join(first.fields)}'"
-        )
     unique: dict[tuple[str, str], Problem] = {}
-    for problem in problems:
-        unique.setdefault(problem.key, problem)
+    for path in paths:
+        for problem in _problems_of(path, device):
+            unique.setdefault(problem.key, problem)
     return list(unique.values())
 
 
-def _split(path: str, text: str) -> Iterator[_Line]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            fields = [field.strip() for field in line.split(",")]
-            yield _Line(f"{path}:{number}", fields)
+def _problems_of(path: str, device: tuple[str, int]) -> list[Problem]:
+    lines = list(split_lines(path, read_text(path)))
+    rows = [line for line in lines if line[1][0] != "Validator"]
+    if not rows:
+        raise CliError(f"{path}: holds no products")
+    where, fields = rows[0]
+    if tuple(fields[: len(COLUMNS)]) == COLUMNS:
+        return _from_workloads(path, device)
+    if "TunableOp_" in fields[0]:
+        return _from_keys(listed_keys(rows), device)
+    raise CliError(
+        f"{where}: expected the header '{','.join(COLUMNS)}' or 'op,params' lines, got "
+        f"'{','.join(fields)}'"
+    )
 
 
-def _from_key(line: _Line, device: tuple[str, int]) -> Problem:
-    op, params = line.fields[0], line.fields[1] if len(line.fields) > 1 else ""
-    if not _C.is_problem(device, op, params):
-        hint = ""
-        if device[0] == "cpu" and "_threads_" not in params:
-            hint = " (keys of a CPU end in _threads_<n>)"
-        raise CliError(f"{line.where}: '{op},{params}' is no product of {device[0]}{hint}")
-    problem = Problem(op, params, f"{op} {params}", suite="")
-    processors = max(os.cpu_count() or 1, torch.get_num_threads())
-    if problem.threads is not None and problem.threads > processors:
-        raise CliError(
-            f"{line.where}: the key is for {problem.threads} threads, and this machine "
-            f"has {processors} processors"
-        )
-    return problem
+def _from_keys(keys: list[ListedKey], device: tuple[str, int]) -> list[Problem]:
+    words = words_for_foreign(keys)
+    if words is not None:
+        say(words)
+    problems = []
+    for key in keys:
+        if not key.is_foreign:
+            reason = key.reason_against(device)
+            if reason is not None:
+                raise CliError(f"{key.where}: {reason}")
+            problems.append(Problem(*key.key, f"{key.op} {key.params}", suite=""))
+    return problems
 
 
 def _from_workloads(path: str, device: tuple[str, int]) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""``tune``: tunes the products of a file and keeps the winners."""
+"""``tune``: tunes the products of files and keeps the winners."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def add_to(commands: Commands) -> None:
     """Adds the command to the parser."""
     parser = commands.add_parser(
         "tune",
-        help="tune the products of a file",
-        description="Tunes each product of a file and writes the winners into a "
+        help="tune the products of files",
+        description="Tunes each product of the files and writes the winners into a "
         "results file, each as soon as it is known. Products that have a result there "
         "are shown and not tuned again. The limits of tuning are environment variables; "
         "`doctor` lists them.",
@@ -40,8 +40,10 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "workloads",
         metavar="WORKLOADS",
+        nargs="+",
         help=f"a workload (CSV with the header {','.join(COLUMNS)}), an untuned file or "
-        "a results file ('op,params' lines); its content tells which",
+        "a results file ('op,params' lines); its content tells which. Of several files each "
+        "product is tuned once",
     )
     add_device_to(parser)
     parser.add_argument(

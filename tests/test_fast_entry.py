@@ -142,9 +142,10 @@ def test_other_layouts_go_the_long_way(layout: str) -> None:
     assert _C.mm(other, B) is NotImplemented
 
 
-def test_cuda_tensors_are_not_taken_for_the_cpus() -> None:
+def test_operands_on_two_devices_go_the_long_way() -> None:
     if not torch.cuda.is_available():
         pytest.skip("no GPU")
+    assert isinstance(_C.mm(A.cuda(), B.cuda()), Tensor)
     assert _C.mm(A.cuda(), B) is NotImplemented
     assert _C.mm(A, B.cuda()) is NotImplemented
 

@@ -178,9 +178,9 @@ at::Tensor run_plan(const Plan& plan, Product product) {
                ? out
                : at::_unsafe_view(out, product.sizes);
   }
-  at::Tensor out = empty_output(
-      product.mat1.device(), product.mat1.scalar_type(),
-      product.sizes.empty() ? ProductSizes(product) : product.sizes);
+  at::Tensor out = empty_output(product.mat1.device(), product.out_dtype(),
+                                product.sizes.empty() ? ProductSizes(product)
+                                                      : product.sizes);
   write_addend(product, out);
   return run_into(plan, product, out) ? out : at::Tensor();
 }

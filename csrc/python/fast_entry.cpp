@@ -10,6 +10,7 @@
 #include <torch/csrc/utils/disable_torch_function.h>
 
 #include <array>
+#include <bit>
 #include <optional>
 
 #include "ops/gemm.h"
@@ -20,11 +21,20 @@ namespace {
 using c10::DispatchKey;
 using c10::DispatchKeySet;
 
-// What a dense CPU tensor has anyway and what is always included; any other key
-// in force means that somebody wants to see the op.
-const DispatchKeySet kPlainKeys = DispatchKeySet(
-    {DispatchKey::CPU, DispatchKey::AutogradCPU, DispatchKey::ADInplaceOrView,
-     DispatchKey::BackendSelect, DispatchKey::Conjugate});
+// What a dense tensor has anyway, of a device that we have kernels for, and
+// what is always included; any other key in force means that somebody wants to
+// see the op.
+const DispatchKeySet kPlainKeys = DispatchKeySet({
+#ifdef TUNEDOPS_USE_CUDA
+    DispatchKey::CUDA,
+    DispatchKey::AutogradCUDA,
+#endif
+    DispatchKey::CPU,
+    DispatchKey::AutogradCPU,
+    DispatchKey::ADInplaceOrView,
+    DispatchKey::BackendSelect,
+    DispatchKey::Conjugate,
+});
 
 // Gathers the tensors of a call and decides whether the dispatcher is needed.
 class Inspection {
@@ -46,7 +56,9 @@ class Inspection {
     // On the bits: the sets' own difference keeps the backends. (Autocast's key
     // is on every tensor and excluded by default.)
     const bool plain = (keys.raw_repr() & ~kPlainKeys.raw_repr()) == 0;
-    return plain && !has_tangent_ &&
+    const bool one_device =
+        std::has_single_bit(keys.raw_repr() & c10::full_backend_mask);
+    return plain && one_device && !has_tangent_ &&
            !(needs_grad_ && at::GradMode::is_enabled()) &&
            !at::impl::torch_function_mode_enabled() && !at::hasCallbacks();
   }

@@ -258,11 +258,14 @@ def test_a_solution_that_cannot_run_means_default(tmp_path: Path) -> None:
 def test_calls_that_differ_in_the_output_alone(dtype: torch.dtype) -> None:
     x, w = randn(24, 192, dtype=dtype), randn(80, 192, dtype=dtype).t()
     xb, wb = x.expand(2, 24, 192), w.expand(2, 192, 80)
+    # Before enabling, or these would be products of the test too.
+    forms = [
+        (a, b, f, a.double() @ b.double()) for a, b, f in [(x, w, torch.mm), (xb, wb, torch.bmm)]
+    ]
     tunedops.enable()
     for _ in range(3):
         for out_dtype in (dtype, FLOAT):
-            for a, b, form in [(x, w, torch.mm), (xb, wb, torch.bmm)]:
-                expected = a.double() @ b.double()
+            for a, b, form, expected in forms:
                 for result in (form(a, b, out_dtype=out_dtype), form(a, b)):
                     assert_right(result, expected, 192, out_dtype)
                 assert form(a, b, out_dtype=out_dtype).dtype == out_dtype
@@ -274,9 +277,9 @@ def test_calls_that_differ_in_the_output_alone(dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", [*HALVES, FLOAT, torch.float64])
 def test_the_operands_own_type_is_the_plain_product(dtype: torch.dtype) -> None:
     x, w = randn(24, 192, dtype=dtype), randn(80, 192, dtype=dtype).t()
+    expected = x.double() @ w.double()
     tunedops.enable()
-    result = torch.mm(x, w, out_dtype=dtype)
-    assert_right(result, x.double() @ w.double(), 192)
+    assert_right(torch.mm(x, w, out_dtype=dtype), expected, 192)
     assert rows() == [_C.key_of(x, w)]
     torch.mm(x, w)
     assert len(rows()) == 1

@@ -34,12 +34,6 @@ def print_row(row: Row) -> None:
     )
 
 
-def make_console() -> Console:
-    """Where tables go: plain text, and wide enough where there is no terminal."""
-    width = None if sys.stdout.isatty() else WIDTH
-    return Console(width=width, markup=False, highlight=False, emoji=False)
-
-
 def print_families(rows: Sequence[Row], title: str) -> None:
     """The families as a table, then the losers."""
     table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)

@@ -1,0 +1,130 @@
+"""What a hit costs, in instructions, which do not depend on how busy a machine is.
+
+valgrind counts those of `tunedops.mm`, without the kernel's and the output's allocation, and
+those of an op that does nothing but allocate its output. The difference is the price of
+looking a call up.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("valgrind") is None or shutil.which("c++") is None,
+        reason="needs valgrind and a C++ compiler",
+    ),
+]
+
+CALLS = 500
+ALLOCATION = "at::detail::empty_cpu("
+
+NOTHING = """
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/Tensor.h>
+#include <torch/library.h>
+
+at::Tensor only_allocate(const at::Tensor& self, const at::Tensor& mat2) {
+  return at::detail::empty_cpu({self.size(0), mat2.size(1)}, self.scalar_type());
+}
+
+TORCH_LIBRARY(hot_path, m) { m.def("only_allocate(Tensor self, Tensor mat2) -> Tensor"); }
+TORCH_LIBRARY_IMPL(hot_path, CPU, m) { m.impl("only_allocate", &only_allocate); }
+"""
+
+ENABLED = f"""
+import torch, tunedops
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)
+a, b = torch.ones(16, 16, dtype=DTYPE), torch.ones(16, 16, dtype=DTYPE)
+with tunedops.force("SOLUTION"):
+    torch.mm(a, b)  # routed: from here on the call is known
+    for _ in range({CALLS}):
+        tunedops.mm(a, b)
+"""
+
+IDLE = f"""
+import torch
+torch.ops.load_library("LIBRARY")
+a = torch.ones(16, 16, dtype=DTYPE)
+for _ in range({CALLS}):
+    torch.ops.hot_path.only_allocate(a, a)
+"""
+
+
+def inclusive_costs(program: str, function: str, folder: Path) -> dict[str, float]:
+    """Instructions of one call of the function, by what is called in it."""
+    output = folder / "callgrind.out"
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("TUNEDOPS_")}
+    environment |= {"TUNEDOPS_ENABLED": "1", "TUNEDOPS_TUNING": "0", "TUNEDOPS_READ_ONLY": "1"}
+    subprocess.run(
+        [
+            *("valgrind", "--tool=callgrind", "--collect-atstart=no"),
+            *(f"--toggle-collect={function}*", f"--callgrind-out-file={output}"),
+            *(sys.executable, "-c", program),
+        ],
+        check=True,
+        capture_output=True,
+        env=environment,
+    )
+    table = subprocess.run(
+        ["callgrind_annotate", "--inclusive=yes", "--threshold=100", str(output)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    costs: dict[str, float] = {}
+    for line in table.splitlines():
+        if found := re.match(r"\s*([\d,]+) \(.*?\)\s+[^:]*:(.+?)(?: \[.*)?$", line):
+            costs.setdefault(found[2], int(found[1].replace(",", "")) / CALLS)
+    return costs
+
+
+def cost_of(costs: dict[str, float], function: str) -> float:
+    return next(cost for name, cost in costs.items() if function in name)
+
+
+@pytest.fixture(scope="module")
+def nothing(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """Instructions of the op that only allocates, without the allocation."""
+    folder = tmp_path_factory.mktemp("nothing")
+    source, library = folder / "nothing.cpp", folder / "nothing.so"
+    source.write_text(NOTHING)
+    place = Path(torch.__file__).parent
+    includes = [place / "include", place / "include/torch/csrc/api/include"]
+    subprocess.run(
+        [
+            *("c++", "-std=c++20", "-O3", "-fPIC", "-shared", str(source), "-o", str(library)),
+            *(f"-isystem{path}" for path in includes),
+            *(f"-L{place / 'lib'}", "-ltorch_cpu", "-lc10"),
+        ],
+        check=True,
+    )
+    program = IDLE.replace("LIBRARY", str(library)).replace("DTYPE", "torch.bfloat16")
+    costs = inclusive_costs(program, "only_allocate(", folder)
+    return cost_of(costs, "only_allocate(") - cost_of(costs, ALLOCATION)
+
+
+# Torch answers how exact fp32 products have to be from a hash table, in 180 instructions.
+@pytest.mark.parametrize(("dtype", "limit"), [("bfloat16", 400), ("float32", 600)])
+def test_a_hit_costs_few_instructions(
+    dtype: str, limit: int, nothing: float, tmp_path: Path
+) -> None:
+    solution = "Gemm_CpuSkinny_vectors_4_prefetch_0_threads_1"
+    program = ENABLED.replace("SOLUTION", solution).replace("DTYPE", f"torch.{dtype}")
+    costs = inclusive_costs(program, "tunedops::mm(", tmp_path)
+    whole = cost_of(costs, "tunedops::mm(")
+    kernel = cost_of(costs, "SkinnyPlan::run(")
+    price = whole - kernel - cost_of(costs, ALLOCATION) - nothing
+    print(f"{dtype}: {price:.0f} instructions")
+    assert kernel > 0
+    assert 0 < price <= limit

@@ -197,3 +197,28 @@ def test_column_major_out_is_a_problem_of_its_own() -> None:
         ("GemmTunableOp_float_NN", "nn_6_5_7_ld_6_7_6_threads_2"),
         ("GemmTunableOp_float_TT", "tt_5_6_7_ld_7_6_5_threads_2"),
     ]
+
+
+@ops
+def test_a_shared_buffer_is_not_written_through_a_lazy_copy(op: str) -> None:
+    args, scalars, expected = call(op)
+    with tunedops.force("Gemm_CpuSkinny_vectors_4_prefetch_0_threads_1"):
+        for _ in range(3):  # the later ones are known calls
+            base = torch.zeros(expected.shape)
+            out = base._lazy_clone()
+            TORCH_OPS[op](*args, **scalars, out=out)
+            assert_close(out, expected, F32, 7)
+            assert base.count_nonzero() == 0
+
+
+@pytest.mark.parametrize(
+    "solution", ["Gemm_OneDnn", "Gemm_CpuSkinny_vectors_4_prefetch_0_threads_1"]
+)
+def test_an_output_without_memory_is_torchs_error(solution: str) -> None:
+    a, b = make(2, 64, dtype=F32), make(64, 96, dtype=F32)
+    out = torch.ones(2, 96)
+    with tunedops.force(solution):
+        torch.mm(a, b, out=out)
+        out.untyped_storage().resize_(0)
+        with pytest.raises(RuntimeError, match="not allocated"):
+            torch.mm(a, b, out=out)

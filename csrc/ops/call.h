@@ -41,7 +41,6 @@ struct Call {
   void* mat1 = nullptr;
   void* mat2 = nullptr;
   void* bias = nullptr;
-  void* out = nullptr;
   c10::Device device{c10::DeviceType::CPU};
   c10::ScalarType out_dtype = c10::ScalarType::Undefined;
   std::int64_t batch = 1;
@@ -125,7 +124,9 @@ tag_of(const c10::TensorImpl& impl, c10::Device device, c10::ScalarType type,
        void*& address, bool& is_there) {
   const auto base =
       reinterpret_cast<std::uintptr_t>(impl.unsafe_storage().data());
-  is_there = is_there && base != 0;
+  if (base == 0) [[unlikely]] {
+    is_there = false;
+  }
   const std::uintptr_t begin =
       base +
       static_cast<std::uintptr_t>(impl.storage_offset()) * element_bytes(type);
@@ -243,7 +244,8 @@ template <auto shapes_of>
     if (sizes.size() != dims) {
       return 0;
     }
-    words[count++] = tag_of(*out, call.out, is_there);
+    void* address = nullptr;  // to read from; whoever writes asks for his own
+    words[count++] = tag_of(*out, address, is_there);
     for (std::size_t i = 0; i < dims; ++i) {
       words[count++] = pack(sizes[i], strides[i], all);
     }

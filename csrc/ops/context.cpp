@@ -95,6 +95,8 @@ void set_python_warning(void (*warn)(const std::string& message)) {
   warn_in_python = warn;
 }
 
+TuningContext* context_memory::built = nullptr;
+
 // Never destroyed: other threads may still multiply while the process exits.
 TuningContext& getTuningContext() {
   static TuningContext* const context = [] {
@@ -102,6 +104,7 @@ TuningContext& getTuningContext() {
     ::pthread_atfork([] { getTuningContext().before_fork(); },
                      [] { getTuningContext().after_fork(); },
                      [] { getTuningContext().after_fork(); });
+    context_memory::built = built;
     return built;
   }();
   return *context;

@@ -9,6 +9,17 @@ namespace tunedops {
 
 TUNEDOPS_PUBLIC TuningContext& getTuningContext();
 
+namespace context_memory {
+/// Null until the context is built.
+extern TuningContext* built;
+}  // namespace context_memory
+
+/// The same without a function call, since every product asks.
+inline TuningContext& current_context() {
+  TuningContext* const built = context_memory::built;
+  return built != nullptr ? *built : getTuningContext();
+}
+
 /// How to warn where torch has no way to Python above it (a call through
 /// torch.ops, say); without one, warnings there go to standard error.
 void set_python_warning(void (*warn)(const std::string& message));

@@ -85,7 +85,14 @@ inline Status run_known_out(const Plan& plan, std::uint32_t note,
   if (product.addend != nullptr) {
     write_addend(product, *product.out);
   }
-  return run_on_addresses(plan, note, product, call, *product.out, call.out);
+  // Not the address that was read: this one may be written to (copy-on-write).
+  return run_on_addresses(plan, note, product, call, *product.out,
+                          product.out->mutable_data_ptr());
 }
+
+/// A remembered plan on a GPU, whatever its operands need; undefined, and said,
+/// if it could not run. (On a CPU a call is inlined: there its time counts.)
+at::Tensor run_known_on_gpu(const Plan& plan, std::uint32_t note,
+                            Product product, Call call);
 
 }  // namespace tunedops

@@ -7,7 +7,7 @@
 #include "kernels/gemm/gemm_definition.h"
 #include "ops/check_product.h"
 #include "ops/gemm.h"
-#include "ops/known_call.h"
+#include "ops/tuned_or.h"
 
 namespace tunedops {
 namespace {
@@ -28,13 +28,15 @@ inline CallShapes layer_shapes(const Product& layer) {
   if (input.dim() == 0 || input.numel() == 0 || weight.dim() != 2) {
     return shapes;
   }
-  const bool is_one_matrix = input.is_contiguous();
-  if (!is_one_matrix && input.dim() != 2) {
+  // The words must be those of the product that is made below.
+  if (input.dim() == 2) {
+    shapes.mat1 = CallMatrix::of(input);
+  } else if (input.is_contiguous()) {
+    shapes.mat1 = CallMatrix::rows_of(input);
+  } else {
     return shapes;
   }
   shapes.are_there = true;
-  shapes.mat1 =
-      is_one_matrix ? CallMatrix::rows_of(input) : CallMatrix::of(input);
   shapes.mat2 = CallMatrix::of(weight).transposed();
   return shapes;
 }
@@ -82,7 +84,7 @@ at::Tensor linear(const at::Tensor& input, const at::Tensor& weight,
     return original_linear(input, weight, bias, activation);
   };
   Product layer{.mat1 = input, .mat2 = weight};
-  layer.bias = bias ? &*bias : nullptr;
+  layer.bias = bias && bias->defined() ? &*bias : nullptr;
   layer.activation = activation;
   c10::DimVector sizes;
   CallKey key;
@@ -114,9 +116,8 @@ at::Tensor linear(const at::Tensor& input, const at::Tensor& weight,
     product.activation = activation;
     sizes = output_sizes(input, weight);
     product.sizes = sizes;
-    if (at::Tensor out = run_new(product); out.defined()) {
-      return out;
-    }
+    // It may be known as a product: one that needs its operands made.
+    return tuned_or(product, no_check, original);
   }
   return original();
 }

@@ -49,7 +49,8 @@ bool describe(const Product& product, const OutputLayout& output,
   }
   if (was_freed(mat1) || was_freed(mat2) ||
       (product.bias != nullptr && was_freed(*product.bias)) ||
-      (product.addend != nullptr && was_freed(*product.addend))) {
+      (product.addend != nullptr && was_freed(*product.addend)) ||
+      (product.out != nullptr && was_freed(*product.out))) {
     return false;  // the original says so
   }
   // In BLAS's frame a column-major output is the product itself, a row-major

@@ -185,6 +185,16 @@ at::Tensor run_plan(const Plan& plan, Product product) {
   return run_into(plan, product, out) ? out : at::Tensor();
 }
 
+at::Tensor run_known_on_gpu(const Plan& plan, std::uint32_t note,
+                            Product product, Call call) {
+  const CurrentDevice device(call.device);
+  if ((note & kOnAddresses) == 0) {
+    return run_plan(plan, product);
+  }
+  KnownRun run(plan, note, product, call);
+  return succeeded(run.status, product) ? std::move(run.out) : at::Tensor();
+}
+
 at::Tensor run_new(Product product) {
   if (!product.is_sound()) {
     return {};

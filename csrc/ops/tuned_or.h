@@ -15,8 +15,11 @@ inline constexpr auto no_check = [] {};
 /// before.
 template <class Check, class Original>
 [[gnu::always_inline]] inline at::Tensor
-tuned_or(const Product& product, const Check& check, const Original& original) {
-  const TuningContext& context = getTuningContext();
+tuned_or(const Product& given, const Check& check, const Original& original) {
+  // What is given away below has an address; what a hit reads has none, so that
+  // the compiler sees through it.
+  const Product product = given;
+  const TuningContext& context = current_context();
   const ThreadState& thread = ThreadState::current();
   if (!context.is_active(thread)) [[unlikely]] {
     check();
@@ -30,30 +33,37 @@ tuned_or(const Product& product, const Check& check, const Original& original) {
       if (known->plan == nullptr) [[unlikely]] {
         return original();
       }
-      const CurrentDevice device(call.device);
+      if (!call.device.is_cpu()) {
+        at::Tensor out =
+            run_known_on_gpu(*known->plan, known->note, given, call);
+        return out.defined() ? std::move(out) : original();
+      }
       if ((known->note & kOnAddresses) == 0) [[unlikely]] {
-        at::Tensor out = run_plan(*known->plan, product);
+        at::Tensor out = run_plan(*known->plan, given);
         return out.defined() ? std::move(out) : original();
       }
       KnownRun run(*known->plan, known->note, product, call);
       if (run.status.is_ok()) [[likely]] {
         return std::move(run.out);
       }
-      report_failed_run(run.status, product);
+      report_failed_run(run.status, given);
       return original();
     }
   }
   check();
-  at::Tensor out = run_new(product);
+  at::Tensor out = run_new(given);
   return out.defined() ? out : original();
 }
 
 /// Into the product's own output.
 template <class Check, class Original>
 [[gnu::always_inline]] inline at::Tensor&
-tuned_out_or(const Product& product, at::Tensor& out, const Check& check,
+tuned_out_or(const Product& given, at::Tensor& out, const Check& check,
              const Original& original) {
-  const TuningContext& context = getTuningContext();
+  // What is given away below has an address; what a hit reads has none, so that
+  // the compiler sees through it.
+  const Product product = given;
+  const TuningContext& context = current_context();
   const ThreadState& thread = ThreadState::current();
   if (!context.is_active(thread)) [[unlikely]] {
     check();
@@ -73,13 +83,13 @@ tuned_out_or(const Product& product, at::Tensor& out, const Check& check,
         if (status.is_ok()) [[likely]] {
           return out;
         }
-        report_failed_run(status, product);
+        report_failed_run(status, given);
         return original();
       }
     }
   }
   check();
-  if (run_new_out(product)) {
+  if (run_new_out(given)) {
     return out;
   }
   return original();

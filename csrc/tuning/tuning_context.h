@@ -83,7 +83,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   void remember(const CallKey& call, std::size_t count,
                 const ProblemKey& problem, std::uint32_t note) {
     const ProblemCache::Entry* const entry = known(problem);
-    if (entry != nullptr) {
+    if (entry != nullptr &&
+        known(call, count, ThreadState::current()) == nullptr) {
       ThreadCaches& caches = ThreadCaches::current();
       caches.calls.insert(call, call.hash(count), entry->overlay, entry->plan,
                           caches.problems.epoch(), note);

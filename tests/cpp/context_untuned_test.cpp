@@ -98,6 +98,7 @@ TEST_F(ContextUntunedTest, WhatMeetsATuningThreadIsRecordedOnce) {
 }
 
 TEST_F(ContextUntunedTest, WhatCouldNotBeTunedIsRecordedOnce) {
+  add({.name = "Gemm_Other"});  // Default alone would not be tuned
   device_.out_of_memory = true;
   choice(gemm(8));
   choice(gemm(8));

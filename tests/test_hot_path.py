@@ -114,8 +114,8 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> float:
     return cost_of(costs, "only_allocate(") - cost_of(costs, ALLOCATION)
 
 
-# Torch answers how exact fp32 products have to be from a hash table, in 180 instructions.
-@pytest.mark.parametrize(("dtype", "limit"), [("bfloat16", 400), ("float32", 600)])
+# Torch answers how exact fp32 products have to be from a hash table, in some 210 instructions.
+@pytest.mark.parametrize(("dtype", "limit"), [("bfloat16", 400), ("float32", 620)])
 def test_a_hit_costs_few_instructions(
     dtype: str, limit: int, nothing: float, tmp_path: Path
 ) -> None:

@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
+import torch_library
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        shutil.which("valgrind") is None or shutil.which("c++") is None,
+        shutil.which("valgrind") is None or torch_library.compiler() is None,
         reason="needs valgrind and a C++ compiler",
     ),
 ]
@@ -97,18 +97,7 @@ def cost_of(costs: dict[str, float], function: str) -> float:
 def nothing(tmp_path_factory: pytest.TempPathFactory) -> float:
     """Instructions of the op that only allocates, without the allocation."""
     folder = tmp_path_factory.mktemp("nothing")
-    source, library = folder / "nothing.cpp", folder / "nothing.so"
-    source.write_text(NOTHING)
-    place = Path(torch.__file__).parent
-    includes = [place / "include", place / "include/torch/csrc/api/include"]
-    subprocess.run(
-        [
-            *("c++", "-std=c++20", "-O3", "-fPIC", "-shared", str(source), "-o", str(library)),
-            *(f"-isystem{path}" for path in includes),
-            *(f"-L{place / 'lib'}", "-ltorch_cpu", "-lc10"),
-        ],
-        check=True,
-    )
+    library = torch_library.build(NOTHING, folder)
     program = IDLE.replace("LIBRARY", str(library)).replace("DTYPE", "torch.bfloat16")
     costs = inclusive_costs(program, "only_allocate(", folder)
     return cost_of(costs, "only_allocate(") - cost_of(costs, ALLOCATION)

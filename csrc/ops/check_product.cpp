@@ -84,7 +84,7 @@ void check_linear(const at::Tensor& input, const at::Tensor& weight,
               "linear: input and weight must agree in their last dimension "
               "(in_features), got ",
               input.sizes(), " and ", weight.sizes());
-  if (bias) {
+  if (bias && bias->defined()) {
     check_alike("linear", {"bias", *bias}, {"input", input});
     // Torch takes biases of more dimensions too.
     if (bias->dim() <= 1) {

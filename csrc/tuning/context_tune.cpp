@@ -25,6 +25,11 @@ TunerLimits TuningContext::limits() const {
   const std::int64_t rotating = settings_.integer("ROTATING_BUFFER_SIZE");
   limits.rotating_bytes = rotating < 0 ? -1 : rotating << 20;
   limits.in_graphs = settings_.boolean("GRAPH_REPLAY");
+  limits.search = settings_.search();
+  if (limits.search == Search::kExhaustive) {
+    // All of it was asked for, which takes minutes.
+    limits.budget_ms = std::numeric_limits<double>::infinity();
+  }
   limits.numerical_check = settings_.numerical_check();
   return limits;
 }
@@ -65,8 +70,10 @@ TuningContext::candidates(const ProblemKey& problem) const {
     }
     for (const Config& config : kernel->configs(problem)) {
       if (auto plan = kernel->prepare(problem, config)) {
-        candidates.push_back(
-            {Solution{kernel, config}.to_text(), std::move(plan)});
+        candidates.push_back({.solution = Solution{kernel, config}.to_text(),
+                              .plan = std::move(plan),
+                              .kernel = kernel,
+                              .config = config});
       }
     }
   }
@@ -78,6 +85,24 @@ TuningContext::candidates(const ProblemKey& problem) const {
   }
   std::rotate(candidates.begin(), yardstick, yardstick + 1);
   return candidates;
+}
+
+// Where a search may go on.
+std::vector<KernelSpace>
+TuningContext::spaces(const ProblemKey& problem) const {
+  const ProblemHeader header = problem.header();
+  std::vector<KernelSpace> spaces;
+  if (settings_.search() == Search::kProposals) {
+    return spaces;
+  }
+  for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {
+    if (may_compete(*kernel) && kernel->supports(problem).is_ok()) {
+      if (auto space = kernel->space(problem)) {
+        spaces.push_back({kernel, std::move(space)});
+      }
+    }
+  }
+  return spaces;
 }
 
 TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
@@ -102,11 +127,13 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
   const ProblemHeader header = problem.header();
   const Backend& device_backend = backend(header.device());
   std::vector<Candidate> racing;
+  std::vector<KernelSpace> searched;
   TunerLimits limits_now;
   {
     const std::lock_guard lock(mutex_);
     limits_now = limits();
     racing = candidates(problem);
+    searched = spaces(problem);
     check_kernel_filter(notices);
   }
   if (racing.empty()) {
@@ -116,7 +143,7 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
     return outcome;
   }
   // Inside a product, that is.
-  if (std::isfinite(deadline_ms) && racing.size() == 1) {
+  if (std::isfinite(deadline_ms) && racing.size() == 1 && searched.empty()) {
     // Timing what wins anyway would stall the program for a number that only
     // people read; explicit tuning does it.
     TuneOutcome outcome;
@@ -126,7 +153,8 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
   limits_now.budget_ms =
       std::min(limits_now.budget_ms, deadline_ms - device_backend.now_ms());
   return Tuner(device_backend, limits_now)
-      .tune(op(header.op), problem, std::move(racing), stream);
+      .tune(op(header.op), problem, std::move(racing), stream,
+            std::move(searched));
 }
 
 // Tunes inside a product, which waits for all of it, also for what goes before

@@ -47,7 +47,10 @@ Status Race::choose_finalists(std::vector<Racer*>& finalists) {
     }
   }
   // In the order of registration, which breaks ties.
-  std::sort(finalists.begin(), finalists.end());
+  std::sort(finalists.begin(), finalists.end(),
+            [](const Racer* left, const Racer* right) {
+              return left->place < right->place;
+            });
   return Status::ok();
 }
 
@@ -117,15 +120,15 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
     const bool tied = !is_baseline(*winner) &&
                       verdict.ratio < best_ratio * (1 + kTie) &&
                       verdict.ratio > best_ratio * (1 - kTie);
-    const bool better = tied ? racer->candidate->plan->launches() <
-                                   winner->candidate->plan->launches()
+    const bool better = tied ? racer->candidate.plan->launches() <
+                                   winner->candidate.plan->launches()
                              : verdict.ratio < best_ratio;
     if (better) {
       winner = racer;
       best_ratio = verdict.ratio;
     }
   }
-  outcome.solution = winner->candidate->solution;
+  outcome.solution = winner->candidate.solution;
   outcome.time_ms = winner->measurement.time_ms;
   outcome.default_ms = baseline().measurement.time_ms;
   const std::vector<double>& readings = baseline().final_ms;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tuning/config.h"
+#include "tuning/config_space.h"
 #include "tuning/plan.h"
 #include "tuning/problem_key.h"
 #include "tuning/status.h"
@@ -36,6 +37,12 @@ class Kernel {
   virtual std::vector<Config> configs(const ProblemKey& problem) const {
     (void)problem;
     return {Config{}};
+  }
+
+  /// More configs than those, for a search; null if there are none.
+  virtual std::unique_ptr<ConfigSpace> space(const ProblemKey& problem) const {
+    (void)problem;
+    return nullptr;
   }
 
   /// The config to take without measuring, if this kernel is confident of

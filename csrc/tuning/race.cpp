@@ -6,11 +6,16 @@ namespace tunedops {
 namespace {
 
 // The most that any of the candidates wants.
-template <class Need>
-std::size_t most(const std::vector<Candidate>& candidates, Need need) {
+template <class PlanNeed, class SpaceNeed>
+std::size_t most(const std::vector<Candidate>& candidates,
+                 const std::vector<KernelSpace>& spaces, PlanNeed plan_need,
+                 SpaceNeed space_need) {
   std::size_t most = 0;
   for (const Candidate& candidate : candidates) {
-    most = std::max(most, (*candidate.plan.*need)());
+    most = std::max(most, (*candidate.plan.*plan_need)());
+  }
+  for (const KernelSpace& space : spaces) {
+    most = std::max(most, (*space.space.*space_need)());
   }
   return most;
 }
@@ -24,23 +29,29 @@ std::size_t rotating_bytes(const TunerLimits& limits, const Backend& backend,
 
 }  // namespace
 
-// The deadline is set before the buffers are made: filling them counts.
+// The clock starts before the buffers are made: filling them counts.
 Race::Race(const Backend& backend, const TunerLimits& limits,
            const OpDefinition& op, const ProblemKey& problem,
-           std::vector<Candidate>& candidates, Stream stream)
+           std::vector<Candidate> candidates, std::vector<KernelSpace> spaces,
+           Stream stream)
     : limits_(limits), op_(op), problem_(problem), stream_(stream),
+      spaces_(std::move(spaces)),
       stopwatch_(backend.make_stopwatch(problem.header().device(), stream,
                                         limits.in_graphs)),
-      deadline_ms_(stopwatch_->now_ms() + limits.budget_ms),
+      begin_ms_(stopwatch_->now_ms()),
+      stage_deadline_ms_(begin_ms_ + limits.budget_ms),
       buffers_(backend, op, problem, stream,
                rotating_bytes(limits, backend, problem.header().device()),
                backend.tuning_memory_bytes(problem.header().device()),
-               most(candidates, &Plan::workspace_bytes),
-               most(candidates, &Plan::counter_count)) {
+               most(candidates, spaces_, &Plan::workspace_bytes,
+                    &ConfigSpace::workspace_bytes),
+               most(candidates, spaces_, &Plan::counter_count,
+                    &ConfigSpace::counter_count)) {
   for (Candidate& candidate : candidates) {
     Racer racer;
-    racer.candidate = &candidate;
     racer.measurement.solution = candidate.solution;
+    racer.candidate = std::move(candidate);
+    racer.place = racers_.size();
     racers_.push_back(std::move(racer));
   }
 }
@@ -48,7 +59,8 @@ Race::Race(const Backend& backend, const TunerLimits& limits,
 TuneOutcome Race::run() {
   TuneOutcome outcome;
   outcome.status = race(outcome);
-  outcome.elapsed_ms = stopwatch_->now_ms() - deadline_ms_ + limits_.budget_ms;
+  outcome.elapsed_ms = stopwatch_->now_ms() - begin_ms_;
+  outcome.searched = searched_;
   for (Racer& racer : racers_) {
     outcome.measurements.push_back(std::move(racer.measurement));
   }
@@ -68,6 +80,7 @@ Status Race::race(TuneOutcome& outcome) {
   if (Status screened = screen(); !screened.is_ok()) {
     return screened;
   }
+  begin_stage(1);
   std::vector<Racer*> finalists;
   if (Status chosen = choose_finalists(finalists); !chosen.is_ok()) {
     return chosen;
@@ -94,9 +107,10 @@ std::vector<Racer*> Race::challengers_by_time(bool with_slow) {
   return order;
 }
 
-// One run, for errors that show at once, and the launches for the stopwatch.
+// One run, for errors that show at once and to have it warm, and the launches
+// for the stopwatch.
 Status Race::enter(Racer& racer) {
-  const Plan& plan = *racer.candidate->plan;
+  const Plan& plan = *racer.candidate.plan;
   Status status = plan.run(buffers_.arguments(0), stream_);
   if (!status.is_ok()) {
     racer.drop(status.reason());
@@ -105,12 +119,36 @@ Status Race::enter(Racer& racer) {
   for (std::size_t copy = 0; copy < buffers_.copies(); ++copy) {
     racer.rotation.push_back(plan.bind(buffers_.arguments(copy), stream_));
   }
-  return warm_up(racer);
+  return Status::ok();
+}
+
+// A rough reading, enough to see who is far from the fastest.
+Status Race::glance(Racer& racer) {
+  double milliseconds = 0;
+  Status status = stopwatch_->glance(racer.rotation, next_copy_, milliseconds);
+  next_copy_ = (next_copy_ + 1) % buffers_.copies();
+  if (!status.is_ok()) {
+    racer.drop(status.reason());
+    return status;
+  }
+  add_reading(racer, 1, milliseconds);
+  return status;
+}
+
+// The fastest reading is the least disturbed one: enough to screen by.
+void Race::add_reading(Racer& racer, int calls, double milliseconds) {
+  racer.measurement.time_ms =
+      racer.screened_calls == 0
+          ? milliseconds
+          : std::min(racer.measurement.time_ms, milliseconds);
+  racer.screened_calls += calls;
+  racer.screened_ms += calls * milliseconds;
 }
 
 Status Race::warm_up(Racer& racer) {
   double spent = 0;
-  for (int call = 0; (call < limits_.warmup_iterations ||
+  // The first run was one.
+  for (int call = 1; (call < limits_.warmup_iterations ||
                       spent < limits_.warmup_duration_ms) &&
                      !out_of_time();
        ++call) {
@@ -167,8 +205,7 @@ Status Race::run_checked(Racer& racer) {
   if (Status status = buffers_.reset_output(); !status.is_ok()) {
     return status;
   }
-  if (Status status =
-          racer.candidate->plan->run(buffers_.arguments(0), stream_);
+  if (Status status = racer.candidate.plan->run(buffers_.arguments(0), stream_);
       !status.is_ok()) {
     return status;
   }

@@ -1,9 +1,11 @@
 #pragma once
 
 // One run of the tuner: the candidates of one problem on one set of buffers,
-// under one deadline. race.cpp holds what all stages share, screening.cpp the
-// stage that leaves a few, final.cpp the one that decides among them.
+// under one deadline. race.cpp holds what all stages share, search.cpp the one
+// that finds more candidates, screening.cpp the one that leaves a few,
+// final.cpp the one that decides among them.
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -15,7 +17,8 @@ namespace tunedops {
 
 /// A candidate and what is known of it so far.
 struct Racer {
-  Candidate* candidate = nullptr;
+  Candidate candidate;
+  std::size_t place = 0;         // in the order in which they came
   std::vector<Launch> rotation;  // one launch per copy of the operands
   Measurement measurement;
   int screened_calls = 0;
@@ -40,7 +43,8 @@ class Race {
  public:
   Race(const Backend& backend, const TunerLimits& limits,
        const OpDefinition& op, const ProblemKey& problem,
-       std::vector<Candidate>& candidates, Stream stream);
+       std::vector<Candidate> candidates, std::vector<KernelSpace> spaces,
+       Stream stream);
 
   TuneOutcome run();
 
@@ -49,20 +53,38 @@ class Race {
   Status race(TuneOutcome& outcome);
   Racer& baseline() { return racers_.front(); }
   bool is_baseline(const Racer& racer) { return &racer == &baseline(); }
-  bool out_of_time() { return stopwatch_->now_ms() >= deadline_ms_; }
+  bool out_of_time() { return stopwatch_->now_ms() >= stage_deadline_ms_; }
+  // Stages after it need time too: this one gets a share of the budget, counted
+  // from the beginning.
+  void begin_stage(double share) {
+    stage_deadline_ms_ = begin_ms_ + share * limits_.budget_ms;
+  }
   std::vector<Racer*> challengers_by_time(bool with_slow);
   Status enter(Racer& racer);
+  Status glance(Racer& racer);
+  void add_reading(Racer& racer, int calls, double milliseconds);
   Status warm_up(Racer& racer);
   Status measure(Racer& racer, int calls, double& milliseconds);
   Status check_output(Racer& racer);
   Status compare_output(Racer& racer);
   Status run_checked(Racer& racer);
 
+  // Search.
+  struct Field;
+  std::vector<Field> make_fields();
+  Status search();
+  Status search_guided();
+  Status search_all();
+  static bool is_hopeless(const std::vector<Field>& fields, double best);
+  Status try_config(const Kernel& kernel, const Config& config, double& best,
+                    double& milliseconds);
+
   // Screening.
   Status screen();
-  Status screen_round(int calls, bool is_first);
+  Status look_at_all();
+  Status screen_round(int calls);
   Status screen_once(Racer& racer, int calls);
-  Status drop_slow();
+  Status drop_slow(std::size_t least_kept);
   Status best_of(double& milliseconds);
 
   // Final.
@@ -76,10 +98,13 @@ class Race {
   const OpDefinition& op_;
   const ProblemKey& problem_;
   Stream stream_;
+  std::vector<KernelSpace> spaces_;
   std::unique_ptr<Stopwatch> stopwatch_;
-  double deadline_ms_;
+  double begin_ms_;
+  double stage_deadline_ms_;
   TuningBuffers buffers_;
-  std::vector<Racer> racers_;  // Default first
+  std::deque<Racer> racers_;  // Default first
+  int searched_ = 0;
   std::optional<NumericCheck> check_;
   bool has_baseline_output_ = false;
   std::size_t next_copy_ = 0;

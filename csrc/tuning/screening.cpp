@@ -1,6 +1,7 @@
-// The first stage of a race: successive halving. All candidates are timed a
-// little, the slow half goes, the rest is timed more; within the limits of
-// iterations and duration that hold for every single solution.
+// The stage that leaves a few: successive halving. All candidates are looked at
+// once and, after the search has added to them, the slow half goes and the rest
+// is timed more; within the limits of iterations and duration that hold for
+// every single solution.
 
 #include <algorithm>
 
@@ -10,51 +11,86 @@
 namespace tunedops {
 namespace {
 
-constexpr int kCallsOfRound[] = {1, 3, 10, 30};
+constexpr int kCallsOfRound[] = {3, 10, 30};
 
 // Never fewer than the final can choose from if some fail its check.
 constexpr std::size_t kKeep = 2 * kFinalists;
+
+// Of those that were only glanced at: the fastest of many readings is a lucky
+// one.
+constexpr std::size_t kKeepOfSearch = 4 * kFinalists;
+
+// Shares of the budget, from the beginning, that have passed when these end.
+// The final needs what is left: it decides.
+constexpr double kUntilSearched = 0.55;
+constexpr double kUntilScreened = 0.7;
 
 constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
 
 }  // namespace
 
 Status Race::screen() {
-  bool is_first = true;
+  begin_stage(kUntilSearched);
+  if (Status looked = look_at_all(); !looked.is_ok()) {
+    return looked;
+  }
+  if (Status searched = search(); !searched.is_ok()) {
+    return searched;
+  }
+  begin_stage(kUntilScreened);
+  if (Status dropped = drop_slow(searched_ > 0 ? kKeepOfSearch : kKeep);
+      !dropped.is_ok()) {
+    return dropped;
+  }
   for (const int calls : kCallsOfRound) {
-    if (!is_first && out_of_time()) {
+    if (out_of_time()) {
       break;
     }
-    if (Status screened = screen_round(calls, is_first); !screened.is_ok()) {
+    if (Status screened = screen_round(calls); !screened.is_ok()) {
       return screened;
     }
-    if (Status dropped = drop_slow(); !dropped.is_ok()) {
+    if (Status dropped = drop_slow(kKeep); !dropped.is_ok()) {
       return dropped;
     }
-    is_first = false;
   }
   return Status::ok();
 }
 
-// Ok unless nobody can go on: a challenger that fails is only out itself.
-Status Race::screen_round(int calls, bool is_first) {
+// What the kernels propose. Ok unless nobody can go on: a challenger that fails
+// is only out itself.
+Status Race::look_at_all() {
   for (Racer& racer : racers_) {
-    if (racer.is_out()) {
-      continue;
-    }
     Status status = Status::ok();
-    if (is_first && !is_baseline(racer) && !out_of_time()) {
-      status = enter(racer);  // which may itself take all the time
-    }
-    if (status.is_ok() && out_of_time() && !is_baseline(racer)) {
-      if (is_first) {
+    if (!is_baseline(racer)) {
+      if (out_of_time()) {
         racer.drop("no time left to try it");
+        continue;
       }
-      continue;
+      status = enter(racer);  // which may itself take all the time
+      if (status.is_ok() && out_of_time()) {
+        racer.drop("no time left to try it");
+        continue;
+      }
     }
     if (status.is_ok()) {
-      status = screen_once(racer, calls);
+      status = warm_up(racer);
     }
+    if (status.is_ok()) {
+      status = glance(racer);
+    }
+    if (status.is_sticky() || (!status.is_ok() && is_baseline(racer))) {
+      return status;
+    }
+  }
+  return Status::ok();
+}
+
+Status Race::screen_round(int calls) {
+  for (Racer& racer : racers_) {
+    if (racer.is_out() || (out_of_time() && !is_baseline(racer))) {
+      continue;
+    }
+    const Status status = screen_once(racer, calls);
     if (status.is_sticky() || (!status.is_ok() && is_baseline(racer))) {
       return status;
     }
@@ -64,38 +100,30 @@ Status Race::screen_round(int calls, bool is_first) {
 
 // Up to `calls` more calls of one racer, as far as its limits allow.
 Status Race::screen_once(Racer& racer, int calls) {
-  if (racer.screened_calls > 0) {
-    const int left = limits_.iterations - racer.screened_calls;
-    const double left_ms = limits_.duration_ms - racer.screened_ms;
-    if (left <= 0 || left_ms <= 0) {
-      return Status::ok();
-    }
-    const double affordable =
-        left_ms / std::max(racer.measurement.time_ms, kShortest);
-    calls = std::clamp(static_cast<int>(std::min(affordable, 1e6)), 1,
-                       std::min(calls, left));
+  const int left = limits_.iterations - racer.screened_calls;
+  const double left_ms = limits_.duration_ms - racer.screened_ms;
+  if (left <= 0 || left_ms <= 0) {
+    return Status::ok();
   }
+  const double affordable =
+      left_ms / std::max(racer.measurement.time_ms, kShortest);
+  calls = std::clamp(static_cast<int>(std::min(affordable, 1e6)), 1,
+                     std::min(calls, left));
   double milliseconds = 0;
   if (Status status = measure(racer, calls, milliseconds); !status.is_ok()) {
     return status;
   }
-  // The fastest reading is the least disturbed one: enough to screen by.
-  racer.measurement.time_ms =
-      racer.screened_calls == 0
-          ? milliseconds
-          : std::min(racer.measurement.time_ms, milliseconds);
-  racer.screened_calls += calls;
-  racer.screened_ms += calls * milliseconds;
+  add_reading(racer, calls, milliseconds);
   return Status::ok();
 }
 
-Status Race::drop_slow() {
+Status Race::drop_slow(std::size_t least_kept) {
   double best = 0;
   if (Status found = best_of(best); !found.is_ok()) {
     return found;
   }
   const std::vector<Racer*> order = challengers_by_time(/*with_slow=*/false);
-  const std::size_t keep = std::max(kKeep, (order.size() + 1) / 2);
+  const std::size_t keep = std::max(least_kept, (order.size() + 1) / 2);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i >= keep || order[i]->measurement.time_ms > best * kScreeningSlack) {
       order[i]->drop_as_slow();

@@ -10,7 +10,7 @@
 namespace tunedops {
 namespace {
 
-enum class Kind { kBoolean, kInteger, kText, kOnMiss, kNumericalCheck };
+enum class Kind { kBoolean, kInteger, kText, kChoice, kNumericalCheck };
 
 struct Declaration {
   std::string_view name;
@@ -18,6 +18,8 @@ struct Declaration {
   std::string_view standard;
   std::int64_t least;  // of integers
   std::string_view meaning;
+  // Of a choice, as a sentence names them: `default, heuristic or error`.
+  std::string_view choices = {};
 };
 
 constexpr std::array kDeclarations{
@@ -27,8 +29,9 @@ constexpr std::array kDeclarations{
                 "a product without a result is tuned"},
     Declaration{"READ_ONLY", Kind::kBoolean, "0", 0,
                 "nothing is tuned and nothing is written"},
-    Declaration{"ON_MISS", Kind::kOnMiss, "default", 0,
-                "without result and tuning: default, heuristic or error"},
+    Declaration{"ON_MISS", Kind::kChoice, "default", 0,
+                "without result and tuning: default, heuristic or error",
+                "default, heuristic or error"},
     Declaration{"KERNELS", Kind::kText, "", 0,
                 "names of the kernels that may compete, comma-separated"},
     Declaration{"FILENAME", Kind::kText, "tunedops_results.csv", 0,
@@ -41,6 +44,9 @@ constexpr std::array kDeclarations{
                 "0 warnings only, 1 results, 2 tuning, 3 every decision"},
     Declaration{"VERBOSE_FILENAME", Kind::kText, "err", 0,
                 "err, out or a file"},
+    Declaration{"SEARCH", Kind::kChoice, "guided", 0,
+                "configs that are measured: proposals, guided or exhaustive",
+                "proposals, guided or exhaustive"},
     Declaration{"MAX_TUNING_DURATION_MS", Kind::kInteger, "30", 0,
                 "milliseconds of screening for a solution"},
     Declaration{"MAX_TUNING_ITERATIONS", Kind::kInteger, "100", 0,
@@ -124,6 +130,19 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+bool is_choice(std::string_view choices, std::string_view value) {
+  while (!choices.empty()) {
+    const std::size_t end =
+        std::min(choices.find_first_of(", "), choices.size());
+    if (choices.substr(0, end) == value && value != "or") {
+      return true;
+    }
+    choices.remove_prefix(
+        std::min(choices.find_first_not_of(", ", end), choices.size()));
+  }
+  return false;
+}
+
 struct Parsed {
   std::optional<std::string> text;  // canonical
   std::string expected;
@@ -144,12 +163,11 @@ Parsed parse(const Declaration& d, const std::string& text) {
                  : std::nullopt,
             "an integer of at least " + std::to_string(d.least)};
   }
-  case Kind::kOnMiss: {
+  case Kind::kChoice: {
     const std::string value = lower(text);
-    const bool known =
-        value == "default" || value == "heuristic" || value == "error";
-    return {known ? std::optional<std::string>(value) : std::nullopt,
-            "default, heuristic or error"};
+    return {is_choice(d.choices, value) ? std::optional<std::string>(value)
+                                        : std::nullopt,
+            std::string(d.choices)};
   }
   case Kind::kNumericalCheck: {
     const std::string value = lower(text);
@@ -234,6 +252,14 @@ OnMiss Settings::on_miss() const {
     return OnMiss::kHeuristic;
   }
   return text == "error" ? OnMiss::kError : OnMiss::kDefault;
+}
+
+Search Settings::search() const {
+  const std::string& text = value("SEARCH").text;
+  if (text == "proposals") {
+    return Search::kProposals;
+  }
+  return text == "exhaustive" ? Search::kExhaustive : Search::kGuided;
 }
 
 NumericalCheck Settings::numerical_check() const {

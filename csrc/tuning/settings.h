@@ -17,6 +17,10 @@ namespace tunedops {
 /// What a product does when no result is stored and none is made.
 enum class OnMiss : std::uint8_t { kDefault, kHeuristic, kError };
 
+/// Which configs of a kernel are measured: those that it proposes first, also
+/// what a search finds within the budget, or all that there are.
+enum class Search : std::uint8_t { kProposals, kGuided, kExhaustive };
+
 /// The numeric check of finalists; tolerances override the op's own.
 struct NumericalCheck {
   bool enabled = true;
@@ -53,6 +57,7 @@ class Settings {
   bool boolean(const std::string& name) const;
   std::int64_t integer(const std::string& name) const;
   OnMiss on_miss() const;
+  Search search() const;
   NumericalCheck numerical_check() const;
   /// Names in KERNELS; empty: all kernels may compete.
   std::vector<std::string> kernels() const;

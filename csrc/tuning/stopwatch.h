@@ -23,6 +23,13 @@ class Stopwatch {
   virtual Status measure(std::span<const Launch> rotation, std::size_t first,
                          int calls, double& milliseconds) = 0;
 
+  /// A rough reading, no longer than it takes to tell a fast candidate from a
+  /// slow one; of those there may be hundreds.
+  virtual Status glance(std::span<const Launch> rotation, std::size_t first,
+                        double& milliseconds) {
+    return measure(rotation, first, 1, milliseconds);
+  }
+
   /// Below this many milliseconds a single reading is mostly the clock, so the
   /// tuner batches calls.
   virtual double resolution_ms() const = 0;

@@ -5,10 +5,11 @@
 namespace tunedops {
 
 TuneOutcome Tuner::tune(const OpDefinition& op, const ProblemKey& problem,
-                        std::vector<Candidate> candidates,
-                        Stream stream) const {
+                        std::vector<Candidate> candidates, Stream stream,
+                        std::vector<KernelSpace> spaces) const {
   const auto scope = backend_.enter_tuning(problem.header().device(), stream);
-  return Race(backend_, limits_, op, problem, candidates, scope->stream())
+  return Race(backend_, limits_, op, problem, std::move(candidates),
+              std::move(spaces), scope->stream())
       .run();
 }
 

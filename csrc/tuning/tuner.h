@@ -2,12 +2,14 @@
 
 // Finds the fastest correct solution of one problem.
 //
-// Screening: all candidates are timed a little, the slow half is dropped, the
-// rest is timed more, until a few are left (successive halving) or a limit is
-// reached. Final: those few and Default are timed in rounds, each round in a
-// fresh random order, and a challenger wins only with a bound on the median of
-// its paired ratios to Default. Before a challenger enters the final its output
-// is checked. A wall-clock budget covers all of it.
+// Search: what the kernels propose is looked at first; then, among all other
+// configs that they have, those that promise most, for a share of the budget.
+// Screening: the slow half is dropped, the rest is timed more, until a few are
+// left (successive halving) or a limit is reached. Final: those few and Default
+// are timed in rounds, each round in a fresh random order, and a challenger
+// wins only with a bound on the median of its paired ratios to Default. Before
+// a challenger enters the final its output is checked. A wall-clock budget
+// covers all of it.
 
 #include <memory>
 #include <string>
@@ -28,6 +30,7 @@ struct TunerLimits {
   double budget_ms = 500;            // for the problem, everything included
   std::int64_t rotating_bytes = -1;  // -1: the device's cache
   bool in_graphs = false;            // time in graphs, where there are any
+  Search search = Search::kGuided;
   NumericalCheck numerical_check;
 };
 
@@ -35,6 +38,14 @@ struct TunerLimits {
 struct Candidate {
   std::string solution;
   std::unique_ptr<Plan> plan;
+  const Kernel* kernel = nullptr;
+  Config config;
+};
+
+/// Where more candidates come from.
+struct KernelSpace {
+  const Kernel* kernel = nullptr;
+  std::unique_ptr<ConfigSpace> space;
 };
 
 struct Measurement {
@@ -51,6 +62,7 @@ struct TuneOutcome {
   double time_ms = 0;
   double default_ms = 0;
   double elapsed_ms = 0;  // wall clock of the whole
+  int searched = 0;       // configs that were tried beyond the proposals
   // Default's readings are so far apart that something else used the machine.
   bool disturbed = false;
   std::vector<Measurement> measurements;
@@ -66,7 +78,8 @@ class Tuner {
 
   /// `candidates[0]` is Default.
   TuneOutcome tune(const OpDefinition& op, const ProblemKey& problem,
-                   std::vector<Candidate> candidates, Stream stream) const;
+                   std::vector<Candidate> candidates, Stream stream,
+                   std::vector<KernelSpace> spaces = {}) const;
 
  private:
   const Backend& backend_;

@@ -201,6 +201,7 @@ class TUNEDOPS_PUBLIC TuningContext {
 
   TunerLimits limits() const;
   std::vector<Candidate> candidates(const ProblemKey& problem) const;
+  std::vector<KernelSpace> spaces(const ProblemKey& problem) const;
   bool may_compete(const Kernel& kernel) const;
   void check_kernel_filter(Notices& notices) const;
   std::atomic<bool>& is_poisoned(DeviceType type) {

@@ -12,6 +12,9 @@ namespace {
 // A reading of this length is long beside the ticks of the events.
 constexpr double kReadingMs = 0.15;
 
+// A reading may be shorter than that where its length was guessed.
+constexpr double kLeastShare = 0.3;
+
 // The queue of a stream has an end, and behind it the host waits.
 constexpr int kMostQueued = 256;
 
@@ -34,7 +37,7 @@ double CudaStopwatch::now_ms() {
 Status CudaStopwatch::measure(std::span<const Launch> rotation,
                               std::size_t first, int calls,
                               double& milliseconds) {
-  Estimate& estimate = known_[rotation.data()];
+  Estimate& estimate = known_.try_emplace(rotation.data(), last_).first->second;
   bool in_time = false;
   if (estimate.call_ms == 0) {
     estimate.launch_us = kLaunchUs;
@@ -51,12 +54,19 @@ Status CudaStopwatch::measure(std::span<const Launch> rotation,
         !status.is_ok()) {
       return status;
     }
-    if (in_time) {
+    // The guess may have been of a call much longer than this one.
+    const bool long_enough =
+        queued == kMostQueued ||
+        queued * estimate.call_ms >= kLeastShare * kReadingMs;
+    if (in_time && long_enough) {
       break;
     }
-    estimate.launch_us *= kRoom;
+    if (!in_time) {
+      estimate.launch_us *= kRoom;
+    }
   }
   milliseconds = estimate.call_ms;
+  last_ = estimate;
   return Status::ok();
 }
 

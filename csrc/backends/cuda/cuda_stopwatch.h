@@ -40,6 +40,7 @@ class CudaStopwatch final : public Stopwatch {
   Event begin_;
   Event end_;
   std::map<const Launch*, Estimate> known_;  // by the place of the rotation
+  Estimate last_;  // the best guess for one that was never timed
 };
 
 }  // namespace tunedops::cuda

@@ -10,6 +10,25 @@
 
 namespace tunedops::cuda {
 
+namespace {
+
+// Twice a clock, since both edges count, and less than what is printed on the
+// box. Unified memory of small GPUs has no clock of its own: any number serves.
+double bytes_per_us(int index) {
+  constexpr double kReached = 0.85;
+  constexpr double kUnknown = 1e6;
+  int kilohertz = 0;
+  int bits = 0;
+  TUNEDOPS_CUDA_CHECK(
+      cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, index));
+  TUNEDOPS_CUDA_CHECK(
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, index));
+  const double bytes = kReached * 2e-3 * kilohertz * bits / 8;
+  return bytes > 0 ? bytes : kUnknown;
+}
+
+}  // namespace
+
 const DeviceFacts& device_facts(int index) {
   static auto& mutex = *new std::mutex;
   static auto& known = *new std::map<int, DeviceFacts>;
@@ -25,6 +44,7 @@ const DeviceFacts& device_facts(int index) {
     facts.minor = properties.minor;
     facts.multiprocessors = properties.multiProcessorCount;
     facts.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+    facts.bytes_per_us = bytes_per_us(index);
     found = known.emplace(index, std::move(facts)).first;
   }
   return found->second;

@@ -16,6 +16,9 @@ class GemmKernel : public Kernel {
   std::vector<Config> configs(const ProblemKey& key) const final {
     return do_configs(from_key<GemmProblem>(key));
   }
+  std::unique_ptr<ConfigSpace> space(const ProblemKey& key) const final {
+    return do_space(from_key<GemmProblem>(key));
+  }
   std::optional<Config> heuristic(const ProblemKey& key) const final {
     return do_heuristic(from_key<GemmProblem>(key));
   }
@@ -29,6 +32,11 @@ class GemmKernel : public Kernel {
   virtual std::vector<Config> do_configs(const GemmProblem& problem) const {
     (void)problem;
     return {Config{}};
+  }
+  virtual std::unique_ptr<ConfigSpace>
+  do_space(const GemmProblem& problem) const {
+    (void)problem;
+    return nullptr;
   }
   virtual std::optional<Config> do_heuristic(const GemmProblem& problem) const {
     (void)problem;

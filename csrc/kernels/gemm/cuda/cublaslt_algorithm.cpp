@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/gemm/cuda/cublaslt_config.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
 namespace tunedops::cuda {
@@ -78,17 +77,22 @@ Status rebuild_algorithm(const GemmProblem& problem, const LtProduct& product,
   if (!attributes) {
     return Status::unsupported("is not an algorithm of cuBLASLt");
   }
-  if (Status allowed = cublaslt_allowed(problem, *attributes);
-      !allowed.is_ok()) {
+  return rebuild_algorithm(problem, product, *attributes, checked);
+}
+
+Status rebuild_algorithm(const GemmProblem& problem, const LtProduct& product,
+                         const CublasltConfig& config,
+                         CheckedAlgorithm& checked) {
+  if (Status allowed = cublaslt_allowed(problem, config); !allowed.is_ok()) {
     return allowed;
   }
   TUNEDOPS_CUDA_RETURN(cublasLtMatmulAlgoInit(
       product.handle(), product.compute_type(), product.scale_type(),
       product.type(), product.type(), product.out_type(), product.out_type(),
-      attributes->id, &checked.algorithm));
+      config.id, &checked.algorithm));
   for (std::size_t i = 0; i < kAttributes.size(); ++i) {
     TUNEDOPS_CUDA_RETURN(cublasLtMatmulAlgoConfigSetAttribute(
-        &checked.algorithm, kAttributes[i], &attributes->values[i],
+        &checked.algorithm, kAttributes[i], &config.values[i],
         size_of(static_cast<CublasltAttribute>(i))));
   }
   cublasLtMatmulHeuristicResult_t result{};
@@ -103,7 +107,7 @@ Status rebuild_algorithm(const GemmProblem& problem, const LtProduct& product,
     return aligned;
   }
   checked.workspace_bytes = result.workspaceSize;
-  checked.splits = (*attributes)[CublasltAttribute::kSplitK];
+  checked.splits = config[CublasltAttribute::kSplitK];
   return Status::ok();
 }
 

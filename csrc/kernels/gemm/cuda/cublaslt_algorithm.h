@@ -9,6 +9,7 @@
 
 #include <optional>
 
+#include "kernels/gemm/cuda/cublaslt_config.h"
 #include "kernels/gemm/cuda/cublaslt_product.h"
 #include "tuning/config.h"
 
@@ -28,5 +29,8 @@ struct CheckedAlgorithm {
 /// workspace than the cap, or if the precision flags in force forbid it.
 Status rebuild_algorithm(const GemmProblem& problem, const LtProduct& product,
                          const Config& config, CheckedAlgorithm& checked);
+Status rebuild_algorithm(const GemmProblem& problem, const LtProduct& product,
+                         const CublasltConfig& config,
+                         CheckedAlgorithm& checked);
 
 }  // namespace tunedops::cuda

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device_guard.h"
 #include "kernels/gemm/cuda/cublaslt_algorithm.h"
+#include "kernels/gemm/cuda/cublaslt_space.h"
 #include "kernels/gemm/cuda/library_support.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
@@ -139,6 +140,12 @@ std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
   prefer(one_wave, CUBLASLT_MATMUL_PREF_MAX_WAVES_COUNT, 1.0F);
   add_proposals(p, product, one_wave, configs);
   return configs;
+}
+
+std::unique_ptr<ConfigSpace>
+GemmCublaslt::do_space(const GemmProblem& p) const {
+  const cuda::DeviceGuard device(p.header.device_index);
+  return std::make_unique<cuda::CublasltSpace>(p);
 }
 
 Status GemmCublaslt::check(const ProblemKey& key, const Config& config) const {

@@ -1,0 +1,50 @@
+#pragma once
+
+// The configs of a kernel beyond those that it proposes first: often far more
+// than can be measured. Each is a point, whose coordinates are scaled so that
+// configs at a distance of about 1 behave differently; whoever searches need
+// not know what they stand for.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tuning/config.h"
+
+namespace tunedops {
+
+inline constexpr std::size_t kPointDimensions = 12;
+
+struct ConfigPoint {
+  std::uint32_t id = 0;  // what the space makes a config of
+  /// By the kernel's own model of its costs. Only the ratios count; a kernel
+  /// without a model says 1 for all.
+  float predicted_ms = 1;
+  std::array<float, kPointDimensions> at{};  // what is not used is 0
+};
+
+class ConfigSpace {
+ public:
+  ConfigSpace() = default;
+  ConfigSpace(const ConfigSpace&) = delete;
+  ConfigSpace& operator=(const ConfigSpace&) = delete;
+  virtual ~ConfigSpace() = default;
+
+  /// At most so many configs that the kernel accepts, those with the best
+  /// predictions, in that order.
+  virtual std::vector<ConfigPoint> points(std::size_t most) = 0;
+
+  virtual Config config(const ConfigPoint& point) const = 0;
+
+  /// Where a config lies, be it one of the space's or not; nothing if that
+  /// cannot be said.
+  virtual std::optional<ConfigPoint> locate(const Config& config) const = 0;
+
+  // The most that any plan of the space asks for.
+  virtual std::size_t workspace_bytes() const { return 0; }
+  virtual std::size_t counter_count() const { return 0; }
+};
+
+}  // namespace tunedops

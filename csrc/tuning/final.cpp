@@ -112,7 +112,7 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
       continue;
     }
     const Verdict verdict =
-        compare_paired(racer->final_ms, baseline().final_ms);
+        compare_paired(racer->final_ms, baseline().final_ms, finalists.size());
     if (!verdict.accepted) {
       racer->drop("not faster beyond doubt");
       continue;

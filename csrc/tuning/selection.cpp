@@ -4,6 +4,21 @@
 #include <cmath>
 
 namespace tunedops {
+namespace {
+
+constexpr std::size_t kFewestWithSpread = 3;
+
+// Quantiles of Student's t for 2 to 10 degrees of freedom. Of one, two or three
+// finalists each may be lucky with a probability of 0.5 % / 1, / 2 or / 3, so
+// that all of them together keep to 0.5 %.
+static_assert(kFinalists == 3);
+constexpr double kStudent[kEnoughRatios - kFewestWithSpread][kFinalists] = {
+    {9.925, 14.089, 17.277}, {5.841, 7.453, 8.575}, {4.604, 5.598, 6.254},
+    {4.032, 4.773, 5.247},   {3.707, 4.317, 4.698}, {3.499, 4.029, 4.355},
+    {3.355, 3.833, 4.122},   {3.250, 3.690, 3.954}, {3.169, 3.581, 3.827},
+};
+
+}  // namespace
 
 double median(std::vector<double> values) {
   if (values.empty()) {
@@ -18,14 +33,11 @@ double median(std::vector<double> values) {
 }
 
 double median_upper_bound(std::vector<double> values) {
-  if (values.empty()) {
+  const auto count = static_cast<int>(values.size());
+  if (count < 8) {  // of 7 even the largest is too low in 1 of 128 cases
     return INFINITY;
   }
-  const auto count = static_cast<int>(values.size());
   std::sort(values.begin(), values.end());
-  if (count < 8) {
-    return values.back() * kFewSamplesPenalty;
-  }
   // P(median > r-th smallest) = P(Binomial(count, 1/2) >= r): take the smallest
   // r for which that is at most 0.5 %. With many values the terms of the sum
   // underflow; the binomial is normal then.
@@ -49,8 +61,32 @@ double median_upper_bound(std::vector<double> values) {
   return values[static_cast<std::size_t>(rank - 1)];
 }
 
+double few_ratios_upper_bound(const std::vector<double>& ratios,
+                              std::size_t finalists) {
+  if (ratios.empty() || ratios.size() >= kEnoughRatios) {
+    return INFINITY;
+  }
+  if (ratios.size() < kFewestWithSpread) {
+    return *std::max_element(ratios.begin(), ratios.end()) * kUnknownNoise;
+  }
+  const auto count = static_cast<double>(ratios.size());
+  double mean = 0;
+  for (const double ratio : ratios) {
+    mean += std::log(ratio) / count;
+  }
+  double variance = 0;
+  for (const double ratio : ratios) {
+    variance += std::pow(std::log(ratio) - mean, 2) / (count - 1);
+  }
+  const auto& of_finalists = kStudent[ratios.size() - kFewestWithSpread];
+  const double quantile =
+      of_finalists[std::clamp<std::size_t>(finalists, 1, kFinalists) - 1];
+  return std::exp(mean + quantile * std::sqrt(variance / count));
+}
+
 Verdict compare_paired(std::span<const double> challenger,
-                       std::span<const double> baseline) {
+                       std::span<const double> baseline,
+                       std::size_t finalists) {
   std::vector<double> ratios;
   const std::size_t pairs = std::min(challenger.size(), baseline.size());
   for (std::size_t i = 0; i < pairs; ++i) {
@@ -61,8 +97,14 @@ Verdict compare_paired(std::span<const double> challenger,
     return verdict;
   }
   verdict.ratio = median(ratios);
-  verdict.upper_bound = median_upper_bound(ratios);
-  verdict.accepted = verdict.upper_bound < 1.0 - kMargin;
+  if (pairs < kEnoughRatios) {
+    verdict.upper_bound = few_ratios_upper_bound(ratios, finalists);
+    verdict.accepted =
+        verdict.upper_bound < 1.0 && verdict.ratio < 1.0 - kMargin;
+  } else {
+    verdict.upper_bound = median_upper_bound(ratios);
+    verdict.accepted = verdict.upper_bound < 1.0 - kMargin;
+  }
   return verdict;
 }
 

@@ -4,7 +4,8 @@
 // drift together, so the tuner times a challenger and Default side by side and
 // looks at the ratio of each pair. The challenger must win with a bound on the
 // median ratio, found from the order of the ratios alone: no assumption about
-// the shape of the noise, which has long tails.
+// the shape of the noise, which has long tails. A long call leaves time for too
+// few ratios for that: how far they lie apart has to tell then.
 
 #include <cstddef>
 #include <span>
@@ -14,20 +15,35 @@ namespace tunedops {
 
 double median(std::vector<double> values);
 
-/// An upper bound of the median that holds with about 99.5 % confidence. With
-/// fewer than 8 values the order cannot give that, and the largest value,
-/// raised by `kFewSamplesPenalty`, takes its place.
+/// An upper bound of the median that holds with about 99.5 % confidence. It is
+/// infinite for fewer than 8 values, whose order cannot give that.
 double median_upper_bound(std::vector<double> values);
-inline constexpr double kFewSamplesPenalty = 1.1;
 
 /// How many challengers the final compares with Default.
 inline constexpr std::size_t kFinalists = 3;
+
+/// So many ratios are judged by their order, which can leave out the largest:
+/// one disturbed reading does not matter then.
+inline constexpr std::size_t kEnoughRatios = 12;
+
+/// An upper bound of what fewer ratios scatter about: Student's, on their
+/// logarithms, with 99.5 % confidence for all `finalists` together.
+double few_ratios_upper_bound(const std::vector<double>& ratios,
+                              std::size_t finalists);
+
+/// One or two ratios do not show their noise: their bound is the largest times
+/// this. So whoever takes half of Default's time wins, and nobody does only
+/// because Default was disturbed and took half as long again.
+inline constexpr double kUnknownNoise = 1.9;
 
 /// Whatever screening finds within this factor of the best stays in the race:
 /// early readings are rough.
 inline constexpr double kScreeningSlack = 1.25;
 
-/// A challenger must be faster than Default by at least this share.
+/// A challenger must be faster than Default by at least this share, and the
+/// bound on its ratios must show that. A bound on few ratios can hardly, even
+/// on a quiet machine: it need only be below 1, and their median shows the
+/// share.
 inline constexpr double kMargin = 0.02;
 
 /// Of two challengers whose medians differ by less than this share, the one
@@ -40,8 +56,10 @@ struct Verdict {
   double upper_bound = 1.0;  // of that median
 };
 
-/// `challenger[i]` and `baseline[i]` were measured in the same round.
+/// `challenger[i]` and `baseline[i]` were measured in the same round. The more
+/// `finalists` are compared, the likelier one of them is lucky.
 Verdict compare_paired(std::span<const double> challenger,
-                       std::span<const double> baseline);
+                       std::span<const double> baseline,
+                       std::size_t finalists = 1);
 
 }  // namespace tunedops

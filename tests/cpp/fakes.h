@@ -48,6 +48,7 @@ struct FakeDevice {
   Stream tuning_stream;              // if not null, what is tuned on
   double resolution_ms = 0;
   double noise = 0;   // standard deviation of the logarithm of a reading
+  int disturbed = 0;  // one reading in so many is half as long again; 0: none
   unsigned seed = 1;  // of the noise
   std::atomic<int> scopes{0};             // entered so far
   std::atomic<int> open_scopes{0};        // entered and not left
@@ -78,6 +79,10 @@ class FakeStopwatch final : public Stopwatch {
     }
     milliseconds = (device_.clock.now_ms() - begin) / calls;
     milliseconds *= std::exp(device_.noise * normal_(engine_));
+    if (device_.disturbed > 0 &&
+        engine_() % static_cast<unsigned>(device_.disturbed) == 0) {
+      milliseconds *= 1.5;
+    }
     return milliseconds > 0 ? Status::ok()
                             : Status::failed("the clock did not advance");
   }

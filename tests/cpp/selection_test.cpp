@@ -21,11 +21,10 @@ TEST(Median, IsTheMiddleOrTheMeanOfBoth) {
   EXPECT_EQ(median({1, 1, 1, 100}), 1);
 }
 
-TEST(MedianUpperBound, OfFewValuesIsTheLargestAndAPenalty) {
+TEST(MedianUpperBound, NeedsEightValues) {
   EXPECT_EQ(median_upper_bound({}), INFINITY);
-  EXPECT_DOUBLE_EQ(median_upper_bound({0.5}), 0.5 * kFewSamplesPenalty);
-  EXPECT_DOUBLE_EQ(median_upper_bound({0.5, 0.9, 0.7}),
-                   0.9 * kFewSamplesPenalty);
+  EXPECT_EQ(median_upper_bound(std::vector<double>(7, 0.5)), INFINITY);
+  EXPECT_EQ(median_upper_bound(std::vector<double>(8, 0.5)), 0.5);
 }
 
 TEST(MedianUpperBound, IsTheOrderStatisticThatTheBinomialGives) {
@@ -73,6 +72,58 @@ TEST(MedianUpperBound, CoversTheMedianAsOftenAsItSays) {
   }
 }
 
+TEST(FewRatiosUpperBound, OfOneOrTwoIsFarAboveThem) {
+  EXPECT_EQ(few_ratios_upper_bound({}, 1), INFINITY);
+  EXPECT_DOUBLE_EQ(few_ratios_upper_bound({0.5}, 1), 0.5 * kUnknownNoise);
+  EXPECT_DOUBLE_EQ(few_ratios_upper_bound({0.5, 0.7}, 3), 0.7 * kUnknownNoise);
+}
+
+// Quantiles from tables: 99.5 % for one finalist, 99.75 % for each of two.
+TEST(FewRatiosUpperBound, IsStudentsOnLogarithms) {
+  const auto bound = [](int count, std::size_t finalists) {
+    std::vector<double> ratios{0.8 * std::exp(-0.1), 0.8 * std::exp(0.1)};
+    ratios.resize(static_cast<std::size_t>(count), 0.8);
+    return few_ratios_upper_bound(ratios, finalists);
+  };
+  const auto expected = [](int count, double quantile) {
+    const double variance = 2 * 0.1 * 0.1 / (count - 1);
+    return 0.8 * std::exp(quantile * std::sqrt(variance / count));
+  };
+  EXPECT_NEAR(bound(3, 1), expected(3, 9.925), 1e-9);
+  EXPECT_NEAR(bound(3, 2), expected(3, 14.089), 1e-9);
+  EXPECT_NEAR(bound(7, 1), expected(7, 3.707), 1e-9);
+  EXPECT_NEAR(bound(7, 2), expected(7, 4.317), 1e-9);
+  EXPECT_NEAR(bound(11, 1), expected(11, 3.169), 1e-9);
+  EXPECT_NEAR(bound(11, 2), expected(11, 3.581), 1e-9);
+}
+
+TEST(FewRatiosUpperBound, CoversAllFinalistsAsOftenAsItSays) {
+  std::mt19937 engine(1);
+  std::lognormal_distribution<double> reading(0.0, 0.2);
+  for (const int count : {3, 4, 5, 6, 7, 8, 9, 10, 11}) {
+    for (const std::size_t finalists : {1, 2, 3}) {
+      int covered = 0;
+      for (int race = 0; race < 5000; ++race) {
+        std::vector<double> baseline(static_cast<std::size_t>(count));
+        for (double& value : baseline) {
+          value = reading(engine);
+        }
+        bool all = true;
+        for (std::size_t finalist = 0; finalist < finalists; ++finalist) {
+          std::vector<double> ratios = baseline;
+          for (double& ratio : ratios) {
+            ratio = reading(engine) / ratio;
+          }
+          all = all && few_ratios_upper_bound(ratios, finalists) >= 1.0;
+        }
+        covered += all ? 1 : 0;
+      }
+      EXPECT_GE(covered, 5000 * 0.9925) << count << ' ' << finalists;
+      EXPECT_LE(covered, 5000 * 0.998) << "stricter than it says";
+    }
+  }
+}
+
 TEST(ComparePaired, LooksAtPairsAndNotAtLevels) {
   // A machine that gets slower and slower: the challenger's readings are higher
   // than Default's earlier ones, yet it wins each round.
@@ -97,10 +148,35 @@ TEST(ComparePaired, NeedsTheMarginAndSomethingToCompare) {
   EXPECT_TRUE(compare_paired(std::vector<double>(20, 0.975), ones).accepted);
 }
 
-TEST(ComparePaired, OneReadingMustBeMuchBetter) {
-  const std::vector<double> one{1.0};
-  EXPECT_FALSE(compare_paired(std::vector<double>{0.90}, one).accepted);
-  EXPECT_TRUE(compare_paired(std::vector<double>{0.88}, one).accepted);
+TEST(ComparePaired, OneOrTwoReadingsMustBeMuchBetter) {
+  const std::vector<double> ones(2, 1.0);
+  const auto accepted = [&](const std::vector<double>& challenger) {
+    return compare_paired(challenger, ones).accepted;
+  };
+  EXPECT_FALSE(accepted({0.60}));
+  EXPECT_TRUE(accepted({0.50}));
+  EXPECT_FALSE(accepted({0.50, 0.60}));
+  EXPECT_TRUE(accepted({0.50, 0.50}));
+}
+
+// Of a call that takes milliseconds the budget allows a few rounds only.
+TEST(ComparePaired, AFewRoundsThatAgreeAreEnough) {
+  const std::vector<double> ones(6, 1.0);
+  const std::vector<double> agree{0.94, 0.96, 0.95, 0.94, 0.96, 0.95};
+  EXPECT_TRUE(compare_paired(agree, ones).accepted);
+  EXPECT_TRUE(compare_paired(std::span(agree).first(4), ones).accepted);
+  EXPECT_FALSE(compare_paired(std::span(agree).first(3), ones).accepted);
+  const std::vector<double> one_doubt{0.94, 0.96, 0.95, 1.05, 0.96, 0.95};
+  EXPECT_FALSE(compare_paired(one_doubt, ones).accepted);
+  const std::vector<double> surely_by_little(6, 0.985);
+  EXPECT_FALSE(compare_paired(surely_by_little, ones).accepted);
+}
+
+TEST(ComparePaired, OneOfThreeFinalistsMustBeSurer) {
+  const std::vector<double> ones(4, 1.0);
+  const std::vector<double> agree{0.94, 0.96, 0.95, 0.97};
+  EXPECT_TRUE(compare_paired(agree, ones, 1).accepted);
+  EXPECT_FALSE(compare_paired(agree, ones, 3).accepted);
 }
 
 TEST(ComparePaired, OneSlowRoundDoesNotMatter) {
@@ -137,10 +213,8 @@ double acceptance(double speed, double noise, int rounds) {
 }
 
 TEST(ComparePaired, EqualSpeedIsAcceptedAlmostNever) {
-  for (const int rounds : {1, 3, 8, 20, 100}) {
-    // A handful of readings cannot be as sure.
-    EXPECT_LT(acceptance(1.0, 0.05, rounds), rounds < 8 ? 0.10 : 0.01)
-        << rounds;
+  for (const int rounds : {1, 2, 3, 5, 8, 11, 12, 20, 100}) {
+    EXPECT_LT(acceptance(1.0, 0.05, rounds), 0.01) << rounds;
   }
   EXPECT_LT(acceptance(0.99, 0.05, 100), 0.01) << "within the margin";
 }

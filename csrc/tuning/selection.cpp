@@ -32,17 +32,18 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-double median_upper_bound(std::vector<double> values) {
+double median_upper_bound(std::vector<double> values, double doubt) {
   const auto count = static_cast<int>(values.size());
-  if (count < 8) {  // of 7 even the largest is too low in 1 of 128 cases
+  if (std::pow(0.5, count) > doubt) {  // even the largest is too low so often
     return INFINITY;
   }
   std::sort(values.begin(), values.end());
   // P(median > r-th smallest) = P(Binomial(count, 1/2) >= r): take the smallest
-  // r for which that is at most 0.5 %. With many values the terms of the sum
-  // underflow; the binomial is normal then.
+  // r for which that is at most the doubt. With many values the terms of the
+  // sum underflow; the binomial is normal then, and for so many a bound for the
+  // least doubt that anyone asks for costs nothing.
   if (count > 1000) {
-    constexpr double kDeviations = 2.5758;
+    constexpr double kDeviations = 2.94;
     const double rank =
         std::ceil(0.5 * count + 0.5 + kDeviations * 0.5 * std::sqrt(count));
     return values[static_cast<std::size_t>(rank) - 1];
@@ -52,7 +53,7 @@ double median_upper_bound(std::vector<double> values) {
   int rank = count;
   for (int successes = count; successes > 0; --successes) {
     tail += term;
-    if (tail > 0.005) {
+    if (tail > doubt) {
       break;
     }
     rank = successes;
@@ -97,14 +98,11 @@ Verdict compare_paired(std::span<const double> challenger,
     return verdict;
   }
   verdict.ratio = median(ratios);
-  if (pairs < kEnoughRatios) {
-    verdict.upper_bound = few_ratios_upper_bound(ratios, finalists);
-    verdict.accepted =
-        verdict.upper_bound < 1.0 && verdict.ratio < 1.0 - kMargin;
-  } else {
-    verdict.upper_bound = median_upper_bound(ratios);
-    verdict.accepted = verdict.upper_bound < 1.0 - kMargin;
-  }
+  verdict.upper_bound =
+      pairs < kEnoughRatios
+          ? few_ratios_upper_bound(ratios, finalists)
+          : median_upper_bound(ratios, kDoubt / static_cast<double>(finalists));
+  verdict.accepted = verdict.upper_bound < 1.0 && verdict.ratio < 1.0 - kMargin;
   return verdict;
 }
 

@@ -15,9 +15,13 @@ namespace tunedops {
 
 double median(std::vector<double> values);
 
-/// An upper bound of the median that holds with about 99.5 % confidence. It is
-/// infinite for fewer than 8 values, whose order cannot give that.
-double median_upper_bound(std::vector<double> values);
+/// How often a bound on the ratios of all finalists together may be wrong.
+inline constexpr double kDoubt = 0.005;
+
+/// An upper bound of the median that is too low with at most that probability.
+/// It is infinite for so few values (7 for 0.5 %) that their order cannot give
+/// that.
+double median_upper_bound(std::vector<double> values, double doubt = kDoubt);
 
 /// How many challengers the final compares with Default.
 inline constexpr std::size_t kFinalists = 3;
@@ -40,10 +44,9 @@ inline constexpr double kUnknownNoise = 1.9;
 /// early readings are rough.
 inline constexpr double kScreeningSlack = 1.25;
 
-/// A challenger must be faster than Default by at least this share, and the
-/// bound on its ratios must show that. A bound on few ratios can hardly, even
-/// on a quiet machine: it need only be below 1, and their median shows the
-/// share.
+/// A challenger must be faster than Default by at least this share in the
+/// median of its ratios, and beyond doubt by any share at all: the bound on the
+/// median must be below 1.
 inline constexpr double kMargin = 0.02;
 
 /// Of two challengers whose medians differ by less than this share, the one

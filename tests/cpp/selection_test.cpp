@@ -41,16 +41,21 @@ TEST(MedianUpperBound, IsTheOrderStatisticThatTheBinomialGives) {
   EXPECT_EQ(rank(12), 11);
   EXPECT_EQ(rank(20), 17);
   EXPECT_EQ(rank(100), 64);
+  // Less doubt takes more values, or a higher rank.
+  EXPECT_EQ(median_upper_bound(std::vector<double>(9, 0.5), 0.001), INFINITY);
+  EXPECT_EQ(median_upper_bound(std::vector<double>(10, 0.5), 0.001), 0.5);
 }
 
-// Far out the binomial is normal: half plus 2.58 standard deviations.
+// Far out the binomial is normal: half plus 2.58 standard deviations, and 2.94
+// where a third of that doubt is not told apart from it.
 TEST(MedianUpperBound, HoldsForAnyNumberOfValues) {
   for (const int count : {500, 1000, 1100, 2000, 5000, 100000}) {
     std::vector<double> values;
     for (int i = 1; i <= count; ++i) {
       values.push_back(i);
     }
-    const double expected = count / 2.0 + 2.5758 * std::sqrt(count) / 2;
+    const double deviations = count > 1000 ? 2.94 : 2.5758;
+    const double expected = count / 2.0 + deviations * std::sqrt(count) / 2;
     EXPECT_NEAR(median_upper_bound(values), expected, 2 + expected * 0.001)
         << count;
   }
@@ -216,7 +221,12 @@ TEST(ComparePaired, EqualSpeedIsAcceptedAlmostNever) {
   for (const int rounds : {1, 2, 3, 5, 8, 11, 12, 20, 100}) {
     EXPECT_LT(acceptance(1.0, 0.05, rounds), 0.01) << rounds;
   }
-  EXPECT_LT(acceptance(0.99, 0.05, 100), 0.01) << "within the margin";
+}
+
+// It is faster, so to accept it does no harm; but it is seldom worth a change.
+TEST(ComparePaired, WhoeverIsWithinTheMarginIsAcceptedSeldom) {
+  EXPECT_LT(acceptance(0.99, 0.05, 100), 0.1);
+  EXPECT_LT(acceptance(0.99, 0.01, 100), 0.01);
 }
 
 TEST(ComparePaired, ATenthFasterIsAcceptedAlmostAlways) {

@@ -26,8 +26,11 @@ class TunerTest : public testing::Test {
     std::vector<Candidate> candidates;
     for (const auto& kernel : kernels_) {
       for (const Config& config : kernel->configs(problem_)) {
-        candidates.push_back({Solution{kernel.get(), config}.to_text(),
-                              kernel->prepare(problem_, config)});
+        candidates.push_back(
+            {.solution = Solution{kernel.get(), config}.to_text(),
+             .plan = kernel->prepare(problem_, config),
+             .kernel = kernel.get(),
+             .config = config});
       }
     }
     return Tuner(backend_, limits_)

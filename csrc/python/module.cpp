@@ -69,6 +69,7 @@ struct PythonOutcome {
   std::string failure;
   std::vector<PythonMeasurement> measurements;
   bool disturbed = false;
+  int searched = 0;
 };
 
 // A pool of as many threads as the problem says, until it goes out of scope.
@@ -111,6 +112,7 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
                        outcome.default_ms,      outcome.elapsed_ms,
                        outcome.status.reason(), {}};
   result.disturbed = outcome.disturbed;
+  result.searched = outcome.searched;
   for (const Measurement& m : outcome.measurements) {
     result.measurements.emplace_back(m.solution, m.time_ms, m.samples,
                                      m.refused);
@@ -310,7 +312,8 @@ void bind_tuning(py::module_& m) {
       .def_readonly("elapsed_ms", &PythonOutcome::elapsed_ms)
       .def_readonly("failure", &PythonOutcome::failure)
       .def_readonly("measurements", &PythonOutcome::measurements)
-      .def_readonly("disturbed", &PythonOutcome::disturbed);
+      .def_readonly("disturbed", &PythonOutcome::disturbed)
+      .def_readonly("searched", &PythonOutcome::searched);
   m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
         py::arg("mat2"), py::arg("bias") = py::none(),
         py::arg("activation") = "none");

@@ -16,9 +16,8 @@ constexpr int kCallsOfRound[] = {3, 10, 30};
 // Never fewer than the final can choose from if some fail its check.
 constexpr std::size_t kKeep = 2 * kFinalists;
 
-// Of those that were only glanced at: the fastest of many readings is a lucky
-// one.
-constexpr std::size_t kKeepOfSearch = 4 * kFinalists;
+// After a single glance: one unlucky reading must not end the race.
+constexpr std::size_t kKeepAfterGlance = 4 * kFinalists;
 
 // Shares of the budget, from the beginning, that have passed when these end.
 // The final needs what is left: it decides.
@@ -38,8 +37,7 @@ Status Race::screen() {
     return searched;
   }
   begin_stage(kUntilScreened);
-  if (Status dropped = drop_slow(searched_ > 0 ? kKeepOfSearch : kKeep);
-      !dropped.is_ok()) {
+  if (Status dropped = drop_slow(kKeepAfterGlance); !dropped.is_ok()) {
     return dropped;
   }
   for (const int calls : kCallsOfRound) {

@@ -24,6 +24,7 @@ class TuneOutcome:
     failure: str  # empty: something was decided
     measurements: list[tuple[str, float, int, str]]  # solution, ms, samples, refusal
     disturbed: bool  # by other work on the machine: the times are no good
+    searched: int  # configs that were tried beyond those that kernels propose
 
 built_with_cuda: bool
 

@@ -24,7 +24,9 @@ class Stopwatch {
                          int calls, double& milliseconds) = 0;
 
   /// A rough reading, no longer than it takes to tell a fast candidate from a
-  /// slow one; of those there may be hundreds.
+  /// slow one; of those there may be hundreds. Of a rotation that was measured
+  /// things may be remembered by its place; one that was only glanced at may
+  /// go.
   virtual Status glance(std::span<const Launch> rotation, std::size_t first,
                         double& milliseconds) {
     return measure(rotation, first, 1, milliseconds);

@@ -10,6 +10,9 @@ namespace {
 constexpr double kGraphMs = 0.25;
 constexpr double kMostWalks = 1000;
 
+// Of this length a call is long.
+constexpr double kLongMs = 1;
+
 }  // namespace
 
 Status GraphStopwatch::measure(std::span<const Launch> rotation,
@@ -17,15 +20,14 @@ Status GraphStopwatch::measure(std::span<const Launch> rotation,
                                double& milliseconds) {
   auto found = known_.find(rotation.data());
   if (found == known_.end()) {
-    Walks walks;
-    if (const Status made = make(rotation, first, walks); made.is_sticky()) {
-      return made;
+    Status timed = launches_.measure(rotation, first, calls, milliseconds);
+    if (!timed.is_ok() || milliseconds >= kLongMs) {
+      return timed;
     }
-    found = known_.emplace(rotation.data(), std::move(walks)).first;
-    cudaGraphExec_t const graph = found->second.graph.get();
-    found->second.launch = [graph, stream = stream_] {
-      return to_status(cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
-    };
+    if (timed = make(rotation, milliseconds); timed.is_sticky()) {
+      return timed;
+    }
+    found = known_.find(rotation.data());
   }
   const Walks& walks = found->second;
   if (!walks.graph) {
@@ -37,17 +39,17 @@ Status GraphStopwatch::measure(std::span<const Launch> rotation,
   return timed;
 }
 
-Status GraphStopwatch::make(std::span<const Launch> rotation, std::size_t first,
-                            Walks& walks) {
-  double call_ms = 0;
-  if (Status timed = launches_.measure(rotation, first, 1, call_ms);
-      !timed.is_ok()) {
-    return timed;
-  }
+Status GraphStopwatch::make(std::span<const Launch> rotation, double call_ms) {
+  Walks& walks = known_[rotation.data()];
   const double walk_ms = call_ms * static_cast<double>(rotation.size());
   const double count =
       std::clamp(std::ceil(kGraphMs / walk_ms), 1.0, kMostWalks);
-  return capture(rotation, static_cast<int>(count), walks);
+  const Status captured = capture(rotation, static_cast<int>(count), walks);
+  cudaGraphExec_t const graph = walks.graph.get();
+  walks.launch = [graph, stream = stream_] {
+    return to_status(cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
+  };
+  return captured;
 }
 
 Status GraphStopwatch::capture(std::span<const Launch> rotation, int count,

@@ -5,6 +5,9 @@
 // Between the launches of one product a graph leaves other gaps than a stream
 // does, so products of several launches come out differently.
 //
+// Long calls need none: the gaps are a microsecond, and to make a graph takes
+// several calls.
+//
 // Only on request: while a graph is captured no other thread may synchronise
 // the device.
 
@@ -38,8 +41,7 @@ class GraphStopwatch final : public Stopwatch {
     int calls = 0;
   };
 
-  Status make(std::span<const Launch> rotation, std::size_t first,
-              Walks& walks);
+  Status make(std::span<const Launch> rotation, double call_ms);
   Status capture(std::span<const Launch> rotation, int count, Walks& walks);
 
   cudaStream_t stream_;

@@ -43,9 +43,10 @@ from typing import Any
 import gpt2_runs
 import torch
 from gpt2_report import COLUMNS, TIMES, faults_of, print_report, row_of, summary_of
-from gpt2_runs import SIDES, Decisions, Run, Tuned
+from gpt2_runs import SIDES, Decisions, Run
 from record import facts_of, write_record
 from tunedops import _C
+from tuning_log import Tuned
 
 # What the program is told for each device; other options are the same for both.
 DEVICE_DEFAULTS: dict[str, dict[str, Any]] = {

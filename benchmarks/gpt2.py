@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 import gpt2_runs
+import options
 import torch
 from gpt2_report import COLUMNS, TIMES, faults_of, print_report, row_of, summary_of
 from gpt2_runs import SIDES, Decisions, Run
@@ -85,9 +86,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="a setting of tunedops besides those of the sides, such as MAX_VARIANTS=8",
     )
-    parser.add_argument(
-        "--record", metavar="NAME", help="of the record in benchmarks/results, or a path"
-    )
+    options.add_record(parser)
     arguments = parser.parse_args(argv)
     for name, value in DEVICE_DEFAULTS[arguments.device].items():
         if getattr(arguments, name) is None:

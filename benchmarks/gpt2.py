@@ -79,21 +79,13 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=200, help="tokens that are generated")
     parser.add_argument("--generations", type=int, default=3, help="the first is not timed")
     parser.add_argument("--rounds", type=int, default=3, help="of the sides without and tuned")
-    parser.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of tunedops besides those of the sides, such as MAX_VARIANTS=8",
-    )
+    options.add_settings(parser)
     options.add_record(parser)
     arguments = parser.parse_args(argv)
     for name, value in DEVICE_DEFAULTS[arguments.device].items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
-    if not all("=" in setting for setting in arguments.setting):
-        parser.error("--setting: expected NAME=VALUE")
-    arguments.setting = dict(setting.split("=", 1) for setting in arguments.setting)
+    options.take_settings(parser, arguments)
     return arguments
 
 

@@ -37,6 +37,24 @@ def take_seconds(arguments: argparse.Namespace) -> None:
         arguments.seconds = SECONDS[arguments.device[0]]
 
 
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """`--setting`, a list until `take_settings` was asked."""
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a further setting of tunedops, such as MAX_TUNING_ITERATIONS=20",
+    )
+
+
+def take_settings(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Makes `setting` a dictionary."""
+    if not all("=" in setting for setting in arguments.setting):
+        parser.error("--setting: expected NAME=VALUE")
+    arguments.setting = dict(setting.split("=", 1) for setting in arguments.setting)
+
+
 def add_record(parser: argparse.ArgumentParser) -> None:
     """`--record`."""
     parser.add_argument(

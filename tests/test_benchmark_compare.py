@@ -6,17 +6,17 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import compare
 import options
 import pytest
-import tunedops
 from conftest import CPU
 from measured_rows import measure_all
 from record import read_record
 from report import print_row
-from sides import Key, key_on
+from sides import key_on
 from tunedops import _C
 from tunedops.workloads import Workload, read_workloads
 
@@ -80,23 +80,18 @@ def run_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def results_text(*rows: tuple[Key, str]) -> str:
-    """A results file of this environment."""
-    validators = [f"Validator,{name},{value}" for name, value in tunedops.get_validators()]
-    return "\n".join([*validators, *(",".join([*key, solution]) for key, solution in rows), ""])
-
-
-def keys_of_workloads(folder: Path) -> list[Key]:
+def keys_in_a_file(folder: Path) -> list[str]:
+    """The keys of the workloads."""
     (folder / "w.csv").write_text(WORKLOADS)
     keys = [key_on(workload, CPU) for workload in read_workloads(folder / "w.csv")]
-    return [key for key in keys if key is not None]
+    return [",".join(key) for key in keys if key is not None]
 
 
-def test_a_comparison_from_start_to_end(tmp_path: Path) -> None:
-    mm, linear, _ = keys_of_workloads(tmp_path)
-    text = results_text((mm, "Default"))
+def test_a_comparison_from_start_to_end(tmp_path: Path, write_results: Callable[..., str]) -> None:
+    mm, linear, _ = keys_in_a_file(tmp_path)
+    text = write_results(f"{mm},Default")
     (tmp_path / "r.csv").write_text(text)
-    library = results_text((mm, "Default"), (linear, "Gemm_OneDnn"))
+    library = write_results(f"{mm},Default", f"{linear},Gemm_OneDnn")
     (tmp_path / "l.csv").write_text(library)
     done = run_in(tmp_path, "--library-results", "l.csv", "--record", "./here/record")
     assert (done.returncode, done.stderr) == (0, "")
@@ -131,10 +126,12 @@ def test_a_results_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert done.stderr == "--results r.csv: there is no such file; `tune` makes one\n"
 
 
-def test_a_library_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
-    mm, *_ = keys_of_workloads(tmp_path)
+def test_a_library_file_that_cannot_be_used_is_an_error(
+    tmp_path: Path, write_results: Callable[..., str]
+) -> None:
+    mm, *_ = keys_in_a_file(tmp_path)
     (tmp_path / "r.csv").write_text("")
-    (tmp_path / "l.csv").write_text(results_text((mm, "Gemm_Nobodys")))
+    (tmp_path / "l.csv").write_text(write_results(f"{mm},Gemm_Nobodys"))
     done = run_in(tmp_path, "--library-results", "l.csv")
     assert (done.returncode, done.stdout) == (1, "")
     assert "Gemm_Nobodys" in done.stderr

@@ -93,6 +93,16 @@ def test_another_solution_is_a_side_of_its_own(monkeypatch: pytest.MonkeyPatch) 
     assert set(overlays) == {False, True}
 
 
+def test_solutions_are_timed_in_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = measure_cuda.time_solutions(MM, CPU, ["Default", "Gemm_OneDnn", "Gemm_CpuSkinny"], 0)
+    assert len(rounds) >= LEAST_ROUNDS
+    assert {len(one) for one in rounds} == {3}
+    wrong = lambda a, b: torch.mm(a, b) * 1.001  # noqa: E731
+    monkeypatch.setattr(measure_cuda, "calls_of", lambda workload: (torch.mm, wrong))
+    with pytest.raises(WrongResult, match="Gemm_OneDnn is wrong: relative error"):
+        measure_cuda.time_solutions(MM, CPU, ["Default", "Gemm_OneDnn"], 0)
+
+
 def test_the_rotation_exceeds_the_cache_and_outputs_rotate_too() -> None:
     operands = rotation(MM, "cpu", fake_cuda.CACHE_BYTES)
     assert len(operands) * bytes_of(MM) > fake_cuda.CACHE_BYTES

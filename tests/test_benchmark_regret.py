@@ -91,7 +91,7 @@ def test_budgets_are_whole_milliseconds(capsys: pytest.CaptureFixture[str]) -> N
         assert "expected whole milliseconds" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "count"), [("regret.csv", 12)])
+@pytest.mark.parametrize(("name", "count"), [("regret.csv", 12), ("repeat.csv", 20)])
 def test_the_products_are_some_of_those_that_are_compared(name: str, count: int) -> None:
     chosen = read_workloads(get_workloads() / name)
     everything = read_workloads(get_workloads() / "gpu.csv")

@@ -1,7 +1,7 @@
 """A record by families: what is printed at the end of a comparison, and in the README.
 
 A family is a suite of the workload file. Rows come from a measurement or from a record's CSV,
-where numbers are text.
+where numbers are text, and where columns of sides that were not compared are absent.
 """
 
 from __future__ import annotations
@@ -14,47 +14,61 @@ from rounds import geomean
 
 Row = Mapping[str, Any]
 
-HEADER = (
-    "family",
-    "rows",
-    "geomean",
-    "worst",
-    "worst row",
-    ">= 1.02x",
-    "TunableOp's procedure, emulated",
-    "torch/floor",
-)
-RIGHT = frozenset(HEADER) - {"family", "worst row"}
+TUNED = "tuned"
+LIBRARY = "library kernels only"
+TUNABLEOP = "TunableOp's procedure, emulated"
+SIDES = {TUNED: "ratio", LIBRARY: "library_ratio", TUNABLEOP: "emulated_tunableop_ratio"}
+"""The columns of their ratios: torch's time over the side's."""
+
+HEADER = ("family", "rows", "side", "geomean", "worst", "worst row", ">= 1.02x", "torch/floor")
+LEFT = frozenset(("family", "side", "worst row"))
+"""Columns of words."""
 WIN = 1.02
 LOSS = 0.99
 
 
 @dataclass(frozen=True)
-class Family:
-    """What its rows say together; ratios are torch's time over another."""
+class Side:
+    """What one side's ratios in a family say together."""
 
     name: str
-    rows: int
     geomean: float
     worst: float
     worst_problem: str
     wins: float
     """The share of rows that are faster by 2 % and more."""
-    tunableop: float | None
-    over_floor: float | None
 
     def cells(self) -> list[str]:
-        """The fields below HEADER."""
+        """The fields below HEADER from `geomean` on."""
         return [
-            self.name,
-            str(self.rows),
             f"{self.geomean:.3f}x",
             f"{self.worst:.3f}x",
             self.worst_problem,
             f"{self.wins:.0%}",
-            "-" if self.tunableop is None else f"{self.tunableop:.3f}x",
-            "-" if self.over_floor is None else f"{self.over_floor:.2f}",
         ]
+
+
+@dataclass(frozen=True)
+class Family:
+    """What its rows say together."""
+
+    name: str
+    rows: int
+    sides: Mapping[str, Side]
+    """Those that were compared; the one that is tuned always was."""
+    over_floor: float | None
+
+    def lines(self) -> list[list[str]]:
+        """The fields below HEADER, a line for each side."""
+        return [
+            [self.name, str(self.rows), side.name, *side.cells(), number_text(self.over_floor)]
+            for side in self.sides.values()
+        ]
+
+
+def number_text(value: float | None) -> str:
+    """A quotient that may not be known."""
+    return "-" if value is None else f"{value:.2f}"
 
 
 def families(rows: Sequence[Row]) -> list[Family]:
@@ -68,28 +82,35 @@ def families(rows: Sequence[Row]) -> list[Family]:
 
 def losers(rows: Sequence[Row]) -> list[Row]:
     """The rows that lose by more than 1 %, the worst first."""
-    return sorted((row for row in rows if float(row["ratio"]) < LOSS), key=_ratio)
-
-
-def _ratio(row: Row) -> float:
-    return float(row["ratio"])
+    return sorted(
+        (row for row in rows if float(row["ratio"]) < LOSS), key=lambda row: float(row["ratio"])
+    )
 
 
 def _family(name: str, rows: list[Row]) -> Family:
-    worst = min(rows, key=_ratio)
     over_floor = [
         float(row["default_us"]) / floor for row in rows if (floor := _number(row, "floor_us"))
     ]
-    tunableop = [value for row in rows if (value := _number(row, "emulated_tunableop_ratio"))]
+    sides = [_side(side, column, rows) for side, column in SIDES.items()]
     return Family(
         name=name,
         rows=len(rows),
-        geomean=geomean(_ratio(row) for row in rows),
-        worst=_ratio(worst),
-        worst_problem=str(worst["problem"]),
-        wins=sum(_ratio(row) >= WIN for row in rows) / len(rows),
-        tunableop=geomean(tunableop) if tunableop else None,
+        sides={side.name: side for side in sides if side is not None},
         over_floor=geomean(over_floor) if over_floor else None,
+    )
+
+
+def _side(name: str, column: str, rows: list[Row]) -> Side | None:
+    known = [(ratio, row) for row in rows if (ratio := _number(row, column)) is not None]
+    if not known:
+        return None
+    worst, worst_row = min(known, key=lambda one: one[0])
+    return Side(
+        name=name,
+        geomean=geomean(ratio for ratio, _ in known),
+        worst=worst,
+        worst_problem=str(worst_row["problem"]),
+        wins=sum(ratio >= WIN for ratio, _ in known) / len(known),
     )
 
 

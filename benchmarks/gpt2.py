@@ -41,11 +41,13 @@ from pathlib import Path
 from typing import Any
 
 import gpt2_runs
+import options
 import torch
 from gpt2_report import COLUMNS, TIMES, faults_of, print_report, row_of, summary_of
-from gpt2_runs import SIDES, Decisions, Run, Tuned
+from gpt2_runs import SIDES, Decisions, Run
 from record import facts_of, write_record
 from tunedops import _C
+from tuning_log import Tuned
 
 # What the program is told for each device; other options are the same for both.
 DEVICE_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -77,23 +79,13 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=200, help="tokens that are generated")
     parser.add_argument("--generations", type=int, default=3, help="the first is not timed")
     parser.add_argument("--rounds", type=int, default=3, help="of the sides without and tuned")
-    parser.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of tunedops besides those of the sides, such as MAX_VARIANTS=8",
-    )
-    parser.add_argument(
-        "--record", metavar="NAME", help="of the record in benchmarks/results, or a path"
-    )
+    options.add_settings(parser)
+    options.add_record(parser)
     arguments = parser.parse_args(argv)
     for name, value in DEVICE_DEFAULTS[arguments.device].items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
-    if not all("=" in setting for setting in arguments.setting):
-        parser.error("--setting: expected NAME=VALUE")
-    arguments.setting = dict(setting.split("=", 1) for setting in arguments.setting)
+    options.take_settings(parser, arguments)
     return arguments
 
 

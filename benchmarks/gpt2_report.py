@@ -8,10 +8,11 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpt2_runs import SIDES, Decisions, Run, Tuned
+from gpt2_runs import SIDES, Decisions, Run
 from report import make_console
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from tuning_log import Tuned
 
 TIMES = (
     "whole_s",

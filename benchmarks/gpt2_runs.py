@@ -1,31 +1,24 @@
 """Runs of the GPT-2 program: how each is started in a fresh process, and what came of it.
 
-tunedops comes in by environment variables alone. Other settings of tunedops that whoever
-starts this has in the environment are not handed on, so that a run is what it says it is.
+tunedops comes in by environment variables alone.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import tunedops
+import fresh_process
+from fresh_process import Settings
+from tuning_log import Tuned, read_tuned
 
 FOLDER = Path(__file__).resolve().parent
-TIMEOUT_SECONDS = 900
-PREFIX = "TUNEDOPS_"
 OUR_WORDS = re.compile(r"\btunedops: |\bTUNEDOPS_")
-
-Settings = Mapping[str, str]
-"""Settings without their prefix."""
 
 # Each side's settings; None: tunedops is not there.
 SIDES: dict[str, Settings | None] = {
@@ -36,8 +29,7 @@ SIDES: dict[str, Settings | None] = {
 
 TUNING_LOG = "tuning.log"
 TRACE = "trace.log"
-# As the settings VERBOSE=1 and VERBOSE=3 write them.
-TUNED = re.compile(r"(\S+) -> (\w+).*?(?:, tuned in (\S+) ms.*)?")
+# As the setting VERBOSE=3 writes them.
 DECIDED = re.compile(r"(\S+): ([a-z ]+), (Default|a plan of ours)(, for this call only)?")
 
 
@@ -76,16 +68,6 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """One problem that a run tuned."""
-
-    key: str
-    solution: str
-    ms: float
-    """Time that tuning it took; 0 where there was nothing to choose among."""
-
-
-@dataclass(frozen=True)
 class Decisions:
     """What tunedops decided in a counted run, and how often products asked for it."""
 
@@ -118,20 +100,8 @@ def start(
     Raises:
         RuntimeError: it failed.
     """
-    variables = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
-    variables |= {f"{PREFIX}{name}": text for name, text in (settings or {}).items()}
-    # With the folder that holds tunedops comes its entry point, by which torch finds it.
-    paths = [str(Path(tunedops.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    variables["PYTHONPATH"] = os.pathsep.join(paths)
     begin = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / script), *arguments],
-        cwd=folder,
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-    )
+    done = fresh_process.run([str(FOLDER / script), *arguments], folder, settings)
     seconds = time.perf_counter() - begin
     if done.returncode != 0:
         raise RuntimeError(f"{script} failed with {settings}:\n{done.stderr[-4000:]}")
@@ -167,12 +137,6 @@ def run_online(
     log = {"VERBOSE": "1", "VERBOSE_FILENAME": TUNING_LOG}
     run = run_program(arguments, folder, {**settings, **log})
     return run, read_tuned((folder / TUNING_LOG).read_text())
-
-
-def read_tuned(log: str) -> list[Tuned]:
-    """The problems of a log that `VERBOSE=1` wrote, in the order in which they were tuned."""
-    found = (TUNED.fullmatch(line) for line in log.splitlines())
-    return [Tuned(one[1], one[2], float(one[3] or 0)) for one in found if one]
 
 
 def run_counted(

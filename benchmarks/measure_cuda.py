@@ -1,22 +1,33 @@
 """Times one workload on a GPU: a graph for each side, replayed in rounds.
 
 Many rounds are queued before the host waits for the GPU, so that no reading holds the time
-of a launch. With TunableOp there is a third side: the solution that it would choose.
+of a launch. Further sides are forced solutions: what another results file says, and what
+TunableOp would choose.
 """
 
 from __future__ import annotations
 
 import functools
-import statistics
 import time
 from collections.abc import Sequence
 
 import torch
 from agreement import complaint
 from graph_side import GraphSide, Reading
-from rounds import LEAST_ROUNDS, Round, draw_order, microseconds, one_round, ratios, tuned_columns
-from sides import Call, Operands, bytes_of, calls_of, forced, key_of, rotation, stored_solution
-from tunableop import DEFAULT, GraphTimer, choose, competitors
+from results_files import Solutions, solution_for
+from rounds import LEAST_ROUNDS, Round, draw_order, one_round, side_columns, tuned_columns
+from sides import (
+    DEFAULT,
+    Operands,
+    bytes_of,
+    calls_of,
+    forced,
+    is_default,
+    key_of,
+    rotation,
+    stored_solution,
+)
+from tunableop import GraphTimer, choose, competitors
 from tunedops import _C
 from tunedops.workloads import Workload
 
@@ -28,43 +39,82 @@ QUEUE_MS = 40.0  # of rounds between two waits
 
 
 class WrongResult(RuntimeError):
-    """The tuned output is not the product."""
+    """An output is not the product."""
 
 
 def measure(
-    workload: Workload, device: tuple[str, int], seconds: float, with_tunableop: bool
+    workload: Workload,
+    device: tuple[str, int],
+    seconds: float,
+    with_tunableop: bool,
+    library: Solutions | None = None,
 ) -> dict[str, float | int | str]:
     """The columns of one row, its rounds measured for about `seconds`.
 
     Raises:
-        WrongResult: the tuned output is not the product.
+        WrongResult: an output is not the product.
     """
-    place = torch.device(*device)
-    # Of a GPU this is twice its cache.
-    operands = rotation(workload, place, _C.cache_bytes(device))
+    operands, stream = prepare(workload, device)
     key = key_of(operands[0])
     default, tuned = calls_of(workload)
-    stream = measuring_stream(place)
-    torch.cuda.synchronize()
+    names = [DEFAULT, stored_solution(device, key)]
+    row: dict[str, float | int | str] = {"solution": names[1]}
     sides = [GraphSide(call, operands, stream) for call in (default, tuned)]
-    outputs = [side.fresh_output() for side in sides]
-    if problem := complaint(outputs[1], outputs[0], operands[0]):
-        raise WrongResult(f"{stored_solution(device, key)} is wrong: {problem}")
-    row: dict[str, float | int | str] = {"solution": stored_solution(device, key)}
+    others: dict[str, int] = {}  # sides that have columns of their own
+    if library is not None:
+        row["library_solution"] = solution = solution_for(key, library)
+        if solution != names[1]:
+            names.append(solution)
+            sides.append(forced_side(workload, solution, operands, stream))
+        others["library"] = len(sides) - 1
+    check_outputs(sides, names, operands[0])
     if with_tunableop:
         solution = DEFAULT
         if key is not None:
-            few = tunableop_rotation(workload, place, operands)
+            few = tunableop_rotation(workload, torch.device(*device), operands)
             names = competitors(_C.candidates(device, *key))
             solution = choose(names, GraphTimer(tuned, few, stream))
-        sides.append(forced_side(solution, default, tuned, operands, stream))
         row["emulated_tunableop_solution"] = solution
+        sides.append(forced_side(workload, solution, operands, stream))
+        others["emulated_tunableop"] = len(sides) - 1
     rounds = run_rounds(sides, seconds)
     columns = tuned_columns(rounds) | row
-    if with_tunableop:
-        columns["emulated_tunableop_us"] = microseconds(rounds, 2)
-        columns["emulated_tunableop_ratio"] = statistics.median(ratios(rounds, 2))
+    for name, side in others.items():
+        columns |= side_columns(rounds, side, name)
     return columns
+
+
+def time_solutions(
+    workload: Workload, device: tuple[str, int], solutions: Sequence[str], seconds: float
+) -> list[Round]:
+    """Rounds of these solutions, in their order within a round; the first is torch's own.
+
+    Raises:
+        WrongResult: an output is not the product.
+    """
+    operands, stream = prepare(workload, device)
+    sides = [forced_side(workload, name, operands, stream) for name in solutions]
+    check_outputs(sides, solutions, operands[0])
+    return run_rounds(sides, seconds)
+
+
+def prepare(
+    workload: Workload, device: tuple[str, int]
+) -> tuple[list[Operands], torch.cuda.Stream]:
+    """Operand sets, of twice the size of the cache, and the stream to measure on."""
+    place = torch.device(*device)
+    operands = rotation(workload, place, _C.cache_bytes(device))
+    stream = measuring_stream(place)
+    torch.cuda.synchronize()
+    return operands, stream
+
+
+def check_outputs(sides: Sequence[GraphSide], solutions: Sequence[str], operands: Operands) -> None:
+    """Raises WrongResult if one of them is no such product as the first, which is torch's."""
+    first = sides[0].fresh_output()
+    for side, solution in zip(sides[1:], solutions[1:], strict=True):
+        if problem := complaint(side.fresh_output(), first, operands):
+            raise WrongResult(f"{solution} is wrong: {problem}")
 
 
 @functools.cache
@@ -82,10 +132,11 @@ def tunableop_rotation(
 
 
 def forced_side(
-    solution: str, default: Call, tuned: Call, operands: list[Operands], stream: torch.cuda.Stream
+    workload: Workload, solution: str, operands: list[Operands], stream: torch.cuda.Stream
 ) -> GraphSide:
     """The side that runs one solution; Default is torch's own function."""
-    if solution == DEFAULT:
+    default, tuned = calls_of(workload)
+    if is_default(solution):
         return GraphSide(default, operands, stream)
     with forced(solution):
         return GraphSide(tuned, operands, stream)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import options
 import overhead_library
 import overhead_parts
 import overhead_report
@@ -60,21 +61,17 @@ PARTS = {
 def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments; `part` is the question that they ask."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:INDEX (default: cpu)")
+    options.add_device(parser)
     parser.add_argument("--threads", action="store_true", help="several threads at once (CPU)")
     parser.add_argument("--rounds", type=int, help="2 or more (default: depends on the question)")
     parser.add_argument("--calls", type=int, help="in a reading (default: likewise)")
     parser.add_argument(
         "--results", type=int, default=overhead_parts.RESULTS, help="that are many (CPU)"
     )
-    parser.add_argument(
-        "--record", metavar="NAME", help="of the record in benchmarks/results, or a path"
-    )
+    options.add_record(parser)
     arguments = parser.parse_args(argv)
-    try:
-        kind, index = parse_device(arguments.device)
-    except (ValueError, RuntimeError, AssertionError) as error:
-        parser.error(f"--device {arguments.device}: {str(error).splitlines()[0]}")
+    options.take_device(parser, arguments)
+    kind, index = arguments.device
     if arguments.threads and kind != "cpu":
         parser.error("--threads is about the CPU")
     arguments.device = "cpu" if kind == "cpu" else f"{kind}:{index}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from fresh_process import environment
 from overhead_plan import ENABLED, Cell, Group, Side, Task
 from overhead_results import write_results
 from rounds import Round, draw_order, one_round
@@ -31,7 +31,7 @@ class Child:
         self.numbers = {cell: number for number, cell in enumerate(task.cells)}
         self.process = subprocess.Popen(
             [sys.executable, str(CHILD)],
-            env=environment(),
+            env=environment() | {"OMP_NUM_THREADS": "1"},  # threads of torch's pool
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -72,12 +72,6 @@ class Child:
         self.process.stdin.close()
         if code := self.process.wait():
             raise RuntimeError(f"the process '{self.side}' ended with {code}")
-
-
-def environment() -> dict[str, str]:
-    """The environment of all processes: no setting of tunedops, one thread in torch's pool."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("TUNEDOPS_")}
-    return kept | {"OMP_NUM_THREADS": "1"}
 
 
 def tasks_of(groups: Sequence[Group], folder: Path, common: dict[str, Any]) -> Iterator[Task]:

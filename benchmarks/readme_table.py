@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from families import HEADER, RIGHT, Row, families
+from families import LEFT, LIBRARY, TUNABLEOP, TUNED, Family, Row, families, number_text
 from record import read_record
 from rounds import geomean
 
@@ -31,15 +31,24 @@ FAMILIES = {
     "midm": "between decode and prefill, where tiles fit badly",
     "epilogue": "layers with a bias (`linear`)",
 }
+FIRST_COLUMNS = ("family", "rows", "geomean", "worst", "worst row", ">= 1.02x")
+LAST_COLUMN = "torch/floor"
 COLUMNS = (
     "All ratios are torch's time over another: above 1 is faster than torch. *geomean* and "
     "*worst* are those of a family's rows, *>= 1.02x* is the share of its rows that are faster "
-    "by 2 % or more. *TunableOp's procedure, emulated* is what that procedure would choose "
-    "among torch's kernel and the first eight proposals of cuBLASLt's heuristic, timed beside "
-    "the others (geometric mean); torch's own TunableOp has these candidates from torch 2.14 on, "
-    "and in torch 2.11 only `Default` on CUDA. *torch/floor* is how many times the physical "
-    "limit torch's own kernel takes (geometric mean), and no result of ours: the limit is the "
-    "time that the measured copy bandwidth and product rate allow at best."
+    "by 2 % or more. "
+)
+LIBRARY_COLUMN = (
+    "*library kernels only* is what is tuned where only torch's kernel, cuBLAS and cuBLASLt "
+    "compete (geometric mean). "
+)
+MORE_COLUMNS = (
+    "*TunableOp's procedure, emulated* is what that procedure would choose among torch's kernel "
+    "and the first eight proposals of cuBLASLt's heuristic, timed beside the others (geometric "
+    "mean); torch's own TunableOp has these candidates from torch 2.14 on, and in torch 2.11 "
+    "only `Default` on CUDA. *torch/floor* is how many times the physical limit torch's own "
+    "kernel takes (geometric mean), and no result of ours: the limit is the time that the "
+    "measured copy bandwidth and product rate allow at best."
 )
 NOT_RECORDED = "Not recorded yet: `make gpu-check RECORD=gpu` does it on a machine with a GPU."
 
@@ -59,14 +68,30 @@ def gpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:
         f"{', '.join(part for part in about if part)}; {facts['method']} "
         f"(`benchmarks/results/{name}.csv`).",
         "",
-        f"| {' | '.join(HEADER)} |",
-        f"|{'|'.join('---:' if column in RIGHT else '---' for column in HEADER)}|",
     ]
     found = families(rows)
-    lines += [f"| {' | '.join(family.cells())} |" for family in found]
-    lines += ["", *textwrap.wrap(COLUMNS, 95), "", "The families:", ""]
+    with_library = any(LIBRARY in family.sides for family in found)
+    lines += family_table(found, [LIBRARY, TUNABLEOP] if with_library else [TUNABLEOP])
+    text = COLUMNS + (LIBRARY_COLUMN if with_library else "") + MORE_COLUMNS
+    lines += ["", *textwrap.wrap(text, 95), "", "The families:", ""]
     lines += [f"- {one.name}: {FAMILIES[one.name]}" for one in found if one.name in FAMILIES]
     return "\n".join(lines)
+
+
+def family_table(found: Sequence[Family], others: Sequence[str]) -> list[str]:
+    """A line for each family: what is tuned, and the geometric means of other sides."""
+    header = [*FIRST_COLUMNS, *others, LAST_COLUMN]
+    lines = [
+        f"| {' | '.join(header)} |",
+        f"|{'|'.join('---' if column in LEFT else '---:' for column in header)}|",
+    ]
+    for family in found:
+        means = [
+            f"{family.sides[side].geomean:.3f}x" if side in family.sides else "-" for side in others
+        ]
+        own = [family.name, str(family.rows), *family.sides[TUNED].cells()]
+        lines.append(f"| {' | '.join([*own, *means, number_text(family.over_floor)])} |")
+    return lines
 
 
 def cpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from families import HEADER, LOSS, RIGHT, Row, families, losers
+from families import HEADER, LEFT, LOSS, Row, families, losers
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -35,15 +35,16 @@ def print_row(row: Row) -> None:
 
 
 def print_families(rows: Sequence[Row], title: str) -> None:
-    """The families as a table, then the losers."""
+    """The families as a table, with a line for each side, then the losers among what is tuned."""
     table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
     for column in HEADER:
-        right = column in RIGHT
-        table.add_column(column, justify="right" if right else "left", no_wrap=right)
+        left = column in LEFT
+        table.add_column(column, justify="left" if left else "right", no_wrap=not left)
     for family in families(rows):
-        if family.name == "all":
+        if family.name == "all" or len(family.sides) > 1:
             table.add_section()
-        table.add_row(*family.cells())
+        for line in family.lines():
+            table.add_row(*line)
     console = make_console()
     console.print(table)
     lost = losers(rows)

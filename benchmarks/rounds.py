@@ -58,6 +58,14 @@ def tuned_columns(rounds: Sequence[Round]) -> dict[str, float | int]:
     }
 
 
+def side_columns(rounds: Sequence[Round], side: int, name: str) -> dict[str, float]:
+    """The columns about another side, which begin with its name."""
+    return {
+        f"{name}_us": microseconds(rounds, side),
+        f"{name}_ratio": statistics.median(ratios(rounds, side)),
+    }
+
+
 def geomean(values: Iterable[float]) -> float:
     """The geometric mean."""
     return math.exp(statistics.fmean(math.log(value) for value in values))

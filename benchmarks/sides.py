@@ -1,4 +1,4 @@
-"""The sides of a comparison: torch's own product, and ours.
+"""The sides of a comparison: torch's own product, ours, and ours with a forced solution.
 
 They take what `Workload.operands` makes. torch's products stay as they are: routing is not
 installed, also not for a forced solution, so that `default` is what a program without
@@ -18,7 +18,10 @@ from tunedops.workloads import Workload
 
 Call = Callable[..., Tensor]
 Operands = tuple[Tensor, ...]
+Key = tuple[str, str]
 
+DEFAULT = "Default"
+NO_RESULT = "(no result)"
 MAX_COPIES = 128
 
 
@@ -48,16 +51,26 @@ def bytes_of(workload: Workload) -> int:
     return elements * getattr(torch, workload.dtype).itemsize
 
 
-def key_of(operands: Operands) -> tuple[str, str] | None:
+def key_of(operands: Operands) -> Key | None:
     """The key that the product has in a results file; None if nothing can be chosen."""
     mat1, mat2, *bias = operands
     return _C.key_of(mat1, mat2, bias[0] if bias else None)
 
 
-def stored_solution(device: tuple[str, int], key: tuple[str, str] | None) -> str:
+def key_on(workload: Workload, device: tuple[str, int]) -> Key | None:
+    """The key that a workload's product has there."""
+    return key_of(workload.operands(torch.device(*device)))
+
+
+def stored_solution(device: tuple[str, int], key: Key | None) -> str:
     """What the results file says for a key."""
     stored = _C.stored(device, *key) if key is not None else None
-    return stored[2] if stored is not None else "(no result)"
+    return stored[2] if stored is not None else NO_RESULT
+
+
+def is_default(solution: str) -> bool:
+    """Whether torch's own product runs, by choice or for want of a result."""
+    return solution in (DEFAULT, NO_RESULT)
 
 
 @contextmanager

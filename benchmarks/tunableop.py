@@ -21,10 +21,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import torch
-from sides import Call, Operands, forced
+from sides import DEFAULT, Call, Operands, forced
 from torch import Tensor
 
-DEFAULT = "Default"
 PREFIX = "Gemm_Cublaslt_"
 MOST_PROPOSALS = 8
 DURATION_MS = 30.0

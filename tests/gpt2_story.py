@@ -19,7 +19,8 @@ from pathlib import Path
 import gpt2_runs
 import tunedops
 from conftest import QUICK
-from gpt2_runs import Decisions, Run, Tuned
+from gpt2_runs import Decisions, Run
+from tuning_log import Tuned
 
 MAX_VARIANTS = 8
 TOTAL_BUDGET_S = 2

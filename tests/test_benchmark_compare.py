@@ -6,15 +6,19 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import compare
+import options
 import pytest
-import torch
-import tunedops
+from conftest import CPU
+from measured_rows import measure_all
 from record import read_record
+from report import print_row
+from sides import key_on
 from tunedops import _C
-from tunedops.workloads import Workload
+from tunedops.workloads import Workload, read_workloads
 
 PACKAGE = str(Path(_C.__file__).parents[1])
 FILES = ["--workloads", "w.csv", "--results", "r.csv"]
@@ -30,23 +34,23 @@ def test_seconds_depend_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare.parse_arguments(FILES).seconds == 2.0
     assert compare.parse_arguments([*FILES, "--quick"]).seconds == 0.2
     assert compare.parse_arguments([*FILES, "--seconds", "3"]).seconds == 3
-    monkeypatch.setattr(compare, "parse_device", lambda name: ("cuda", 1))
+    monkeypatch.setattr(options, "parse_device", lambda name: ("cuda", 1))
     arguments = compare.parse_arguments([*FILES, "--device", "cuda:1", "--tunableop"])
     assert (arguments.device, arguments.seconds, arguments.tunableop) == (("cuda", 1), 0.8, True)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("given", "message"),
     [
         (["--device", "tpu"], "--device tpu: "),
         (["--tunableop"], "TunableOp has no CPU part"),
     ],
 )
 def test_what_cannot_be_done_is_said(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    given: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        compare.parse_arguments([*FILES, *options])
+        compare.parse_arguments([*FILES, *given])
     assert message in capsys.readouterr().err
 
 
@@ -58,7 +62,7 @@ def test_a_row_that_fails_does_not_end_the_others(capsys: pytest.CaptureFixture[
             raise RuntimeError("out of luck\nat length")
         return {"default_us": 2.0, "tuned_us": 1.0, "ratio": 2.0, "solution": "Default"}
 
-    rows, failed = compare.measure_all(workloads, measure)
+    rows, failed = measure_all(workloads, measure, print_row)
     assert failed == ["mm float32 nt 1x4x4: out of luck"]
     assert [(row["problem"], row["suite"]) for row in rows] == [("mm float32 nt 2x4x4", "s")]
     assert "FAILED mm float32 nt 1x4x4: out of luck" in capsys.readouterr().out
@@ -76,15 +80,27 @@ def run_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_comparison_from_start_to_end(tmp_path: Path) -> None:
-    key = _C.key_of(torch.empty(4, 64), torch.empty(64, 64).t())
-    assert key is not None
-    validators = [f"Validator,{name},{value}" for name, value in tunedops.get_validators()]
-    text = "\n".join([*validators, ",".join([*key, "Default"]), ""])
+def keys_in_a_file(folder: Path) -> list[str]:
+    """The keys of the workloads."""
+    (folder / "w.csv").write_text(WORKLOADS)
+    keys = [key_on(workload, CPU) for workload in read_workloads(folder / "w.csv")]
+    return [",".join(key) for key in keys if key is not None]
+
+
+def test_a_comparison_from_start_to_end(tmp_path: Path, write_results: Callable[..., str]) -> None:
+    mm, linear, _ = keys_in_a_file(tmp_path)
+    text = write_results(f"{mm},Default")
     (tmp_path / "r.csv").write_text(text)
-    done = run_in(tmp_path, "--record", "./here/record")
+    library = write_results(f"{mm},Default", f"{linear},Gemm_OneDnn")
+    (tmp_path / "l.csv").write_text(library)
+    done = run_in(tmp_path, "--library-results", "l.csv", "--record", "./here/record")
     assert (done.returncode, done.stderr) == (0, "")
     rows, facts = read_record(str(tmp_path / "here" / "record")) or ([], {})
+    assert [row["library_solution"] for row in rows] == ["Default", "Gemm_OneDnn", "(no result)"]
+    for row in rows:
+        equal = row["library_solution"] == row["solution"]
+        assert (row["library_ratio"] == row["ratio"]) == equal
+        assert (row["library_us"] == row["tuned_us"]) == equal
     assert [(row["problem"], row["solution"]) for row in rows] == [
         ("mm float32 nt 4x64x64", "Default"),
         ("linear float32 nt 4x64x64", "(no result)"),
@@ -92,14 +108,35 @@ def test_a_comparison_from_start_to_end(tmp_path: Path) -> None:
     ]
     assert all(float(row["ratio"]) > 0 for row in rows)
     assert facts["failed"] == []
-    assert re.search(r"few .* 2 .*\n.*many .* 1 .*", done.stdout)
+    families = re.findall(
+        r"^ *(few|many|all) +(\d) +(tuned|library kernels only) ", done.stdout, re.M
+    )
+    assert families == [
+        (family, number, side)
+        for family, number in (("few", "2"), ("many", "1"), ("all", "3"))
+        for side in ("tuned", "library kernels only")
+    ]
     assert (tmp_path / "r.csv").read_text() == text, "nothing is written"
+    assert (tmp_path / "l.csv").read_text() == library
 
 
 def test_a_results_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     done = run_in(tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "--results r.csv: there is no such file; `tune` makes one\n"
+
+
+def test_a_library_file_that_cannot_be_used_is_an_error(
+    tmp_path: Path, write_results: Callable[..., str]
+) -> None:
+    mm, *_ = keys_in_a_file(tmp_path)
+    (tmp_path / "r.csv").write_text("")
+    (tmp_path / "l.csv").write_text(write_results(f"{mm},Gemm_Nobodys"))
+    done = run_in(tmp_path, "--library-results", "l.csv")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Gemm_Nobodys" in done.stderr
+    done = run_in(tmp_path, "--library-results", "none.csv")
+    assert done.stderr == "--library-results none.csv: there is no such file; `tune` makes one\n"
 
 
 def test_a_results_file_without_any_of_the_products_is_said(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ import tunedops
 from ceilings import Ceilings, measure_ceilings
 from conftest import CPU
 from measure_cuda import WrongResult, measure, run_rounds
+from measured_rows import measure_all
+from report import print_row
 from rounds import LEAST_ROUNDS
-from sides import bytes_of, calls_of, forced, rotation
+from sides import bytes_of, calls_of, forced, key_on, rotation
 from tunedops import _C
 from tunedops.workloads import Workload
 
@@ -63,6 +65,42 @@ def test_a_row_holds_all_columns(workload: Workload) -> None:
 def test_without_tunableop_there_are_two_sides() -> None:
     row = measure(MM, CPU, 0.01, with_tunableop=False)
     assert not any("tunableop" in column for column in row)
+
+
+def test_equal_solutions_are_timed_once() -> None:
+    row = measure(MM, CPU, 0.01, with_tunableop=True, library={})
+    assert row["library_solution"] == row["solution"] == "(no result)"
+    assert (row["library_us"], row["library_ratio"]) == (row["tuned_us"], row["ratio"])
+
+
+def test_another_solution_is_a_side_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    overlays: list[bool] = []
+
+    def tuned(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        overlay = _C.exchange_overlay(0)
+        _C.exchange_overlay(overlay)
+        overlays.append(overlay != 0)
+        return torch.mm(a, b)
+
+    monkeypatch.setattr(measure_cuda, "calls_of", lambda workload: (torch.mm, tuned))
+    key = key_on(MM, CPU)
+    assert key is not None
+    row = measure(MM, CPU, 0.01, with_tunableop=False, library={key: "Gemm_OneDnn"})
+    assert row["library_solution"] == "Gemm_OneDnn"
+    assert row["library_us"] > 0
+    assert row["library_us"] != row["tuned_us"]
+    assert overlays == sorted(overlays), "the tuned side first, then the forced one"
+    assert set(overlays) == {False, True}
+
+
+def test_solutions_are_timed_in_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = measure_cuda.time_solutions(MM, CPU, ["Default", "Gemm_OneDnn", "Gemm_CpuSkinny"], 0)
+    assert len(rounds) >= LEAST_ROUNDS
+    assert {len(one) for one in rounds} == {3}
+    wrong = lambda a, b: torch.mm(a, b) * 1.001  # noqa: E731
+    monkeypatch.setattr(measure_cuda, "calls_of", lambda workload: (torch.mm, wrong))
+    with pytest.raises(WrongResult, match="Gemm_OneDnn is wrong: relative error"):
+        measure_cuda.time_solutions(MM, CPU, ["Default", "Gemm_OneDnn"], 0)
 
 
 def test_the_rotation_exceeds_the_cache_and_outputs_rotate_too() -> None:
@@ -115,11 +153,11 @@ def test_a_run_measures_ceilings_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ceilings, "product_size", lambda dtype: 32)
     monkeypatch.setattr(torch.cuda, "set_device", lambda index: None)
     arguments = SimpleNamespace(device=CPU, seconds=0.01, tunableop=True)
-    measure_row, about = compare.start_cuda(arguments, [MM])
+    measure_row, about = compare.start_cuda(arguments, [MM], library={})
     assert about["ceilings"]["bytes_per_second"] > 0
     assert about["tunableop"].startswith("TunableOp's procedure, emulated: ")
     assert list(about["ceilings"]["operations_per_second"]) == ["float32"]
-    rows, failed = compare.measure_all([MM], measure_row)
+    rows, failed = measure_all([MM], measure_row, print_row)
     assert failed == []
     assert rows[0]["floor_us"] > 0
     assert set(rows[0]) == set(record.COLUMNS)

@@ -7,7 +7,8 @@ import math
 import gpt2
 import gpt2_report
 import pytest
-from gpt2_runs import Decisions, Generation, Run, Tuned, read_decisions, read_run, read_tuned
+from gpt2_runs import Decisions, Generation, Run, read_decisions, read_run
+from tuning_log import Tuned, read_tuned
 
 MM = "GemmTunableOp_float_TN,tn_4_2_8_ld_8_8_4_threads_2"
 BMM = "GemmStridedBatchedTunableOp_float_NN,nn_4_2_8_B_3_ld_4_8_4_threads_2"

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 from pathlib import Path
 
+import options
 import overhead
 import overhead_check
 import overhead_parts
@@ -99,7 +100,7 @@ def test_rows_compare_within_a_round() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("given", "message"),
     [
         (["--device", "tpu"], "--device tpu: "),
         (["--rounds", "1"], "--rounds and --results are 2 at least"),
@@ -107,15 +108,15 @@ def test_rows_compare_within_a_round() -> None:
     ],
 )
 def test_what_cannot_be_done_is_said(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    given: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        overhead.parse_arguments(options)
+        overhead.parse_arguments(given)
     assert message in capsys.readouterr().err
 
 
 def test_each_question_has_its_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overhead, "parse_device", lambda name: (name.partition(":")[0], 1))
+    monkeypatch.setattr(options, "parse_device", lambda name: (name.partition(":")[0], 1))
     parse = overhead.parse_arguments
     assert (parse([]).part, parse([]).device, parse([]).calls) == ("lookup", "cpu", 10_000)
     assert (parse(["--threads"]).part, parse(["--threads"]).calls) == ("threads", 50_000)

@@ -99,7 +99,19 @@ def test_the_readmes_gpu_block() -> None:
     assert "| TunableOp's procedure, emulated |" in text
     assert "in torch 2.11 only `Default` on CUDA" in text
     assert [line.partition(":")[0] for line in lines[-2:]] == ["- decode", "- batched"]
+    assert "library kernels only" not in text
     assert "1 rows failed" in readme_table.gpu_block(ROWS, {**GPU_FACTS, "failed": ["a"]}, "gpu")
+
+
+def test_the_readmes_gpu_block_with_library_kernels() -> None:
+    rows = [{**row, "library_ratio": "1.25", "library_solution": "Default"} for row in ROWS]
+    lines = readme_table.gpu_block(rows, GPU_FACTS, "gpu").splitlines()
+    assert lines[4].endswith(
+        "| >= 1.02x | library kernels only | TunableOp's procedure, emulated | torch/floor |"
+    )
+    assert lines[5] == "|---|---:|---:|---:|---|---:|---:|---:|---:|"
+    assert lines[6].endswith("| 100% | 1.250x | - | 2.12 |")
+    assert "*library kernels only* is what is tuned where" in " ".join(lines)
 
 
 def test_every_family_of_the_gpus_workload_is_explained() -> None:

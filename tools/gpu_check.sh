@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds, tests, tunes and compares with torch on a GPU, with the Python and the torch that
-# are there: a machine with a GPU is often lent for minutes and without a network. A stage
+# are there: a machine with a GPU is often lent for minutes and without a network. It tunes
+# twice, with all kernels and with those of libraries only, and both are compared. A stage
 # that fails does not keep the others from running, except for the build; all of it is
 # known at the end, and the families' table is the last thing printed. Called by
 # `make gpu-check`; results are in build/gpu.
@@ -46,13 +47,25 @@ run_tests() {
   "$python" -m pytest -q "${workers[@]}" tests/gpu
 }
 
+# Into the results file of that name.
 tune() {
-  local code=0
-  "$python" -m tunedops tune "$workloads" --device "$device" -o "$out/tuned.csv" \
-    >"$out/tune.log" || code=$?
+  local name=$1 code=0
+  "$python" -m tunedops tune "$workloads" --device "$device" -o "$out/$name.csv" \
+    >"$out/$name.log" || code=$?
   # The table is long; each suite's geometric mean, and what failed, is enough here.
-  grep -E 'geomean|failed|disturbed|^tuned ' "$out/tune.log" | tr -s ' ' || true
+  grep -E 'geomean|failed|disturbed|^tuned ' "$out/$name.log" | tr -s ' ' || true
   return "$code"
+}
+
+tune_library() {
+  TUNEDOPS_KERNELS=Gemm_Cublas,Gemm_Cublaslt tune library
+}
+
+compare() {
+  local library=()
+  [ ! -f "$out/library.csv" ] || library=(--library-results "$out/library.csv")
+  "$python" benchmarks/compare.py --workloads "$workloads" --results "$out/tuned.csv" \
+    "${library[@]}" --device "$device" --tunableop --record "$out/record"
 }
 
 "$python" -c 'import torch' 2>/dev/null ||
@@ -71,15 +84,17 @@ rm -rf "$out" && mkdir -p "$out"
 stage build build
 [ ${#failed[@]} -eq 0 ] || fail "the build failed"
 stage tests run_tests
-stage tune tune
+stage tune tune tuned
+stage "tune, library kernels only" tune_library
 printf '\n######## compare (%d s so far)\n' "$SECONDS"
-"$python" benchmarks/compare.py --workloads "$workloads" --results "$out/tuned.csv" \
-  --device "$device" --tunableop --record "$out/record" || failed+=(compare)
+compare || failed+=(compare)
 
 [ ${#failed[@]} -eq 0 ] || fail "FAILED: ${failed[*]}"
 if [ -n "$record" ]; then
   for ending in .csv .json; do
     cp "$out/record$ending" "benchmarks/results/$record$ending"
   done
-  cp "$out/tuned.csv" "benchmarks/results/${record}_tuned.csv"
+  for results in tuned library; do
+    cp "$out/$results.csv" "benchmarks/results/${record}_$results.csv"
+  done
 fi

@@ -1,0 +1,62 @@
+"""Options that several benchmarks have, so that they are called and checked alike."""
+
+from __future__ import annotations
+
+import argparse
+
+from tunedops.device import parse_device
+
+SECONDS = {"cpu": 2.0, "cuda": 0.8}
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """`--device`, a name until `take_device` was asked."""
+    parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:INDEX (default: cpu)")
+
+
+def take_device(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Makes `device` what `_C` calls it; ends the program if there is no such device."""
+    try:
+        arguments.device = parse_device(arguments.device)
+    except (ValueError, RuntimeError, AssertionError) as error:
+        parser.error(f"--device {arguments.device}: {str(error).splitlines()[0]}")
+
+
+def add_seconds(parser: argparse.ArgumentParser) -> None:
+    """`--seconds`, None until `take_seconds` was asked."""
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help=f"for each row (default: {SECONDS['cpu']} on a CPU, {SECONDS['cuda']} on a GPU)",
+    )
+
+
+def take_seconds(arguments: argparse.Namespace) -> None:
+    """Puts the device's default in."""
+    if arguments.seconds is None:
+        arguments.seconds = SECONDS[arguments.device[0]]
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """`--setting`, a list until `take_settings` was asked."""
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a further setting of tunedops, such as MAX_TUNING_ITERATIONS=20",
+    )
+
+
+def take_settings(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Makes `setting` a dictionary."""
+    if not all("=" in setting for setting in arguments.setting):
+        parser.error("--setting: expected NAME=VALUE")
+    arguments.setting = dict(setting.split("=", 1) for setting in arguments.setting)
+
+
+def add_record(parser: argparse.ArgumentParser) -> None:
+    """`--record`."""
+    parser.add_argument(
+        "--record", metavar="NAME", help="of the record in benchmarks/results, or a path"
+    )

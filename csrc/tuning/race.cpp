@@ -5,6 +5,12 @@
 namespace tunedops {
 namespace {
 
+// Checks of the finalists and a few rounds of the final.
+constexpr double kCallsToDecide = 24;
+
+// Of the budget, for what goes before them all the same.
+constexpr double kLeastShare = 0.25;
+
 // The most that any of the candidates wants.
 template <class PlanNeed, class SpaceNeed>
 std::size_t most(const std::vector<Candidate>& candidates,
@@ -90,6 +96,18 @@ Status Race::race(TuneOutcome& outcome) {
   }
   decide(finalists, outcome);
   return Status::ok();
+}
+
+// Stages after it need time too: this one may last until a share of the budget
+// is used up, or less where calls are so long that the rest could not decide.
+void Race::begin_stage(double share) {
+  double end_ms = share * limits_.budget_ms;
+  if (share < 1) {
+    const double deciding_ms = kCallsToDecide * baseline().measurement.time_ms;
+    end_ms = std::clamp(limits_.budget_ms - deciding_ms,
+                        kLeastShare * limits_.budget_ms, end_ms);
+  }
+  stage_deadline_ms_ = begin_ms_ + end_ms;
 }
 
 std::vector<Racer*> Race::challengers_by_time(bool with_slow) {

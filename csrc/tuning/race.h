@@ -54,11 +54,7 @@ class Race {
   Racer& baseline() { return racers_.front(); }
   bool is_baseline(const Racer& racer) { return &racer == &baseline(); }
   bool out_of_time() { return stopwatch_->now_ms() >= stage_deadline_ms_; }
-  // Stages after it need time too: this one gets a share of the budget, counted
-  // from the beginning.
-  void begin_stage(double share) {
-    stage_deadline_ms_ = begin_ms_ + share * limits_.budget_ms;
-  }
+  void begin_stage(double share);
   std::vector<Racer*> challengers_by_time(bool with_slow);
   Status enter(Racer& racer);
   Status glance(Racer& racer);
@@ -75,7 +71,6 @@ class Race {
   Status search();
   Status search_guided();
   Status search_all();
-  static bool is_hopeless(const std::vector<Field>& fields, double best);
   Status try_config(const Kernel& kernel, const Config& config, double& best,
                     double& milliseconds);
 

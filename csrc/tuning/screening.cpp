@@ -21,8 +21,8 @@ constexpr std::size_t kKeepAfterGlance = 4 * kFinalists;
 
 // Shares of the budget, from the beginning, that have passed when these end.
 // The final needs what is left: it decides.
-constexpr double kUntilSearched = 0.55;
-constexpr double kUntilScreened = 0.7;
+constexpr double kUntilSearched = 0.6;
+constexpr double kUntilScreened = 0.75;
 
 constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
 
@@ -78,6 +78,9 @@ Status Race::look_at_all() {
     }
     if (status.is_sticky() || (!status.is_ok() && is_baseline(racer))) {
       return status;
+    }
+    if (is_baseline(racer)) {
+      begin_stage(kUntilSearched);  // now that its time is known
     }
   }
   return Status::ok();

@@ -16,9 +16,10 @@ namespace {
 // Points that a searcher looks at; each trial costs time in proportion.
 constexpr std::size_t kMostPoints = 4096;
 
-// The search is over when not even a prediction that is off by so much where
-// nothing was measured promises a gain.
-constexpr double kLastDoubt = 0.25;
+// The search is over when so many trials in a row, and half of all, have gained
+// nothing worth having.
+constexpr int kPatience = 64;
+constexpr double kGain = 0.005;
 
 }  // namespace
 
@@ -71,9 +72,11 @@ Status Race::search_guided() {
   if (Status found = best_of(best); !found.is_ok()) {
     return found;
   }
-  // A trial is two runs; more than a few beyond the deadline would be missed
-  // by the stages that decide.
-  while (stopwatch_->now_ms() + 2 * best < stage_deadline_ms_) {
+  int last_gain = 0;
+  int trials = 0;
+  // A trial is two runs, and must end within the stage.
+  while (stopwatch_->now_ms() + 2 * best < stage_deadline_ms_ &&
+         trials - last_gain <= kPatience + last_gain) {
     Field* field = nullptr;
     Searcher::Proposal proposal;
     for (Field& each : fields) {
@@ -83,12 +86,13 @@ Status Race::search_guided() {
         proposal = *next;
       }
     }
-    if (field == nullptr ||
-        (proposal.hoped_ms > best && is_hopeless(fields, best))) {
+    if (field == nullptr) {
       break;
     }
+    ++trials;
     const ConfigPoint point = field->searcher.point(proposal.index);
     field->searcher.rule_out(proposal.index);
+    const double before = best;
     double milliseconds = 0;
     const Status tried = try_config(*field->kernel, field->space->config(point),
                                     best, milliseconds);
@@ -98,15 +102,11 @@ Status Race::search_guided() {
     if (milliseconds > 0) {
       field->searcher.learn(point, milliseconds);
     }
+    if (best < before * (1 - kGain)) {
+      last_gain = trials;
+    }
   }
   return Status::ok();
-}
-
-bool Race::is_hopeless(const std::vector<Field>& fields, double best) {
-  return std::none_of(fields.begin(), fields.end(), [best](const Field& field) {
-    const auto next = field.searcher.next(kLastDoubt);
-    return next && next->hoped_ms < best;
-  });
 }
 
 // Every config of every space, whatever it takes.

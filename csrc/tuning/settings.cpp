@@ -55,7 +55,7 @@ constexpr std::array kDeclarations{
                 "milliseconds of warm-up before a solution is timed"},
     Declaration{"MAX_WARMUP_ITERATIONS", Kind::kInteger, "1", 0,
                 "calls of warm-up before a solution is timed"},
-    Declaration{"MAX_TUNING_BUDGET_MS", Kind::kInteger, "500", 1,
+    Declaration{"MAX_TUNING_BUDGET_MS", Kind::kInteger, "400", 1,
                 "milliseconds for one problem, everything included"},
     Declaration{"TOTAL_BUDGET_S", Kind::kInteger, "120", 0,
                 "seconds of tuning inside products for a process"},

@@ -27,7 +27,7 @@ struct TunerLimits {
   int iterations = 100;           // of screening for a solution
   double warmup_duration_ms = 0;  // before a solution is timed
   int warmup_iterations = 1;
-  double budget_ms = 500;            // for the problem, everything included
+  double budget_ms = 400;            // for the problem, everything included
   std::int64_t rotating_bytes = -1;  // -1: the device's cache
   bool in_graphs = false;            // time in graphs, where there are any
   Search search = Search::kGuided;

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
-#include "kernels/gemm/cuda/cublaslt_algorithm.h"
+#include "kernels/gemm/cuda/cublaslt_family.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
 namespace tunedops::cuda {
@@ -18,12 +16,6 @@ using enum CublasltAttribute;
 constexpr std::uint32_t kSplits[] = {2,  3,  4,  5,  6,  7,  8,  10, 12, 14, 16,
                                      20, 24, 28, 32, 40, 48, 64, 80, 96, 128};
 constexpr std::int64_t kLeastBytesOfSplit = 256;  // along k
-
-// Of the splits of an algorithm so many are worth a point.
-constexpr std::size_t kSplitsOfEach = 3;
-
-// A family is tried at so many places before it is given up.
-constexpr std::size_t kTries = 128;
 
 constexpr std::uint32_t kReductions[] = {CUBLASLT_REDUCTION_SCHEME_INPLACE,
                                          CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE,
@@ -42,8 +34,9 @@ float log2_of(int value) {
 
 }  // namespace
 
-CublasltSpace::CublasltSpace(const GemmProblem& problem)
-    : problem_(problem), product_(problem),
+CublasltSpace::CublasltSpace(const GemmProblem& problem,
+                             CublasltCatalogue& catalogue)
+    : problem_(problem), catalogue_(catalogue), product_(problem),
       cost_(problem, device_facts(problem.header.device_index).multiprocessors,
             device_facts(problem.header.device_index).bytes_per_us) {}
 
@@ -51,21 +44,15 @@ std::size_t CublasltSpace::workspace_bytes() const {
   return workspace_cap(problem_);
 }
 
-bool CublasltSpace::is_accepted(const CublasltConfig& config) const {
-  CheckedAlgorithm checked;
-  return rebuild_algorithm(problem_, product_, config, checked).is_ok();
-}
-
-// What splitting k makes of an algorithm, itself first.
-std::vector<CublasltSpace::Guess>
-CublasltSpace::split_guesses(const CublasltConfig& unsplit,
-                             std::uint32_t reductions) const {
-  const Tiling tiling = tiling_of(unsplit);
+// What splitting k makes of an algorithm, itself first. Whether the library
+// accepts a split shows when it is tried.
+void CublasltSpace::add_guesses(const UnsplitAlgorithm& algorithm,
+                                std::vector<Guess>& guesses) const {
+  const Tiling tiling = tiling_of(algorithm.config);
   const double step_us = cost_.step_us(tiling);
   const std::int64_t k_bytes =
       problem_.k * static_cast<std::int64_t>(size_of(problem_.a_dtype));
-  std::vector<Guess> guesses;
-  Guess guess{.config = unsplit};
+  Guess guess{.config = algorithm.config};
   const auto add = [&](std::uint32_t splits) {
     guess.us = static_cast<float>(
         cost_.total_us(tiling, step_us, static_cast<int>(splits)));
@@ -79,66 +66,31 @@ CublasltSpace::split_guesses(const CublasltConfig& unsplit,
     guess.config[kSplitK] = splits;
     for (const std::uint32_t reduction : kReductions) {
       guess.config[kReduction] = reduction;
-      if ((reduction & reductions) != 0 &&
+      if ((reduction & algorithm.reductions) != 0 &&
           cublaslt_allowed(problem_, guess.config).is_ok()) {
         add(splits);
       }
     }
   }
-  return guesses;
-}
-
-// Of a family's algorithms, with the best that splitting can make of them.
-// Nothing for a family that has none for this problem: most do not.
-std::vector<CublasltSpace::Guess>
-CublasltSpace::unsplit_guesses(const CublasltFamily& family) const {
-  const std::vector<CublasltConfig> configs = unsplit_configs(family);
-  const std::size_t stride = std::max<std::size_t>(1, configs.size() / kTries);
-  bool is_alive = false;
-  for (std::size_t i = 0; i < configs.size() && !is_alive; i += stride) {
-    is_alive = is_accepted(configs[i]);
-  }
-  std::vector<Guess> guesses;
-  for (std::size_t i = 0; i < configs.size() && is_alive; ++i) {
-    Guess best{.us = std::numeric_limits<float>::infinity(),
-               .config = configs[i]};
-    for (const Guess& guess : split_guesses(configs[i], family.reductions)) {
-      best.us = std::min(best.us, guess.us);
-    }
-    guesses.push_back(best);
-  }
-  return guesses;
 }
 
 std::vector<ConfigPoint> CublasltSpace::points(std::size_t most) {
   const DeviceGuard device(problem_.header.device_index);
+  std::vector<Guess> guesses;
+  for (const UnsplitAlgorithm& algorithm :
+       *catalogue_.algorithms(problem_, product_)) {
+    add_guesses(algorithm, guesses);
+  }
   const auto by_time = [](const Guess& left, const Guess& right) {
     return left.us < right.us;
   };
-  std::vector<Guess> unsplit;
-  std::map<std::int32_t, std::uint32_t> reductions;  // by family
-  for (const CublasltFamily& family : cublaslt_families(product_)) {
-    const std::vector<Guess> guesses = unsplit_guesses(family);
-    unsplit.insert(unsplit.end(), guesses.begin(), guesses.end());
-    reductions[family.id] = family.reductions;
-  }
-  std::stable_sort(unsplit.begin(), unsplit.end(), by_time);
-  // Whether a split is accepted shows when it is tried.
-  std::vector<Guess> guesses;
-  std::size_t accepted = 0;
-  for (const Guess& each : unsplit) {
-    if (accepted >= most / kSplitsOfEach) {
-      break;
-    }
-    if (is_accepted(each.config)) {
-      ++accepted;
-      const std::vector<Guess> splits =
-          split_guesses(each.config, reductions[each.config.id]);
-      guesses.insert(guesses.end(), splits.begin(), splits.end());
-    }
+  if (guesses.size() > most) {
+    std::nth_element(guesses.begin(),
+                     guesses.begin() + static_cast<std::ptrdiff_t>(most),
+                     guesses.end(), by_time);
+    guesses.resize(most);
   }
   std::stable_sort(guesses.begin(), guesses.end(), by_time);
-  guesses.resize(std::min(most, guesses.size()));
   std::vector<ConfigPoint> points;
   configs_.clear();
   for (const Guess& guess : guesses) {

@@ -1,15 +1,13 @@
 #pragma once
 
 // All algorithms of cuBLASLt that a product could take. What its heuristic
-// proposes is a small part of them and not always the best. Combinations of
-// what its families have are ordered by the cost model, and the library is
-// asked which of the best it accepts: all of them would take seconds.
+// proposes is a small part of them and not always the best. The catalogue's
+// algorithms, split in all ways, are ordered by the cost model.
 
 #include <vector>
 
-#include "kernels/gemm/cuda/cublaslt_config.h"
+#include "kernels/gemm/cuda/cublaslt_catalogue.h"
 #include "kernels/gemm/cuda/cublaslt_cost.h"
-#include "kernels/gemm/cuda/cublaslt_family.h"
 #include "kernels/gemm/cuda/cublaslt_product.h"
 #include "tuning/config_space.h"
 
@@ -17,7 +15,8 @@ namespace tunedops::cuda {
 
 class CublasltSpace final : public ConfigSpace {
  public:
-  explicit CublasltSpace(const GemmProblem& problem);
+  /// `catalogue` outlives it.
+  CublasltSpace(const GemmProblem& problem, CublasltCatalogue& catalogue);
 
   std::vector<ConfigPoint> points(std::size_t most) override;
   Config config(const ConfigPoint& point) const override;
@@ -31,13 +30,12 @@ class CublasltSpace final : public ConfigSpace {
     CublasltConfig config;
   };
 
-  bool is_accepted(const CublasltConfig& config) const;
-  std::vector<Guess> unsplit_guesses(const CublasltFamily& family) const;
-  std::vector<Guess> split_guesses(const CublasltConfig& unsplit,
-                                   std::uint32_t reductions) const;
+  void add_guesses(const UnsplitAlgorithm& algorithm,
+                   std::vector<Guess>& guesses) const;
   ConfigPoint point_of(const CublasltConfig& config, double us) const;
 
   GemmProblem problem_;
+  CublasltCatalogue& catalogue_;
   LtProduct product_;
   TilingCost cost_;
   std::vector<CublasltConfig> configs_;  // by the points' ids

@@ -145,7 +145,7 @@ std::vector<Config> GemmCublaslt::do_configs(const GemmProblem& p) const {
 std::unique_ptr<ConfigSpace>
 GemmCublaslt::do_space(const GemmProblem& p) const {
   const cuda::DeviceGuard device(p.header.device_index);
-  return std::make_unique<cuda::CublasltSpace>(p);
+  return std::make_unique<cuda::CublasltSpace>(p, catalogue_);
 }
 
 Status GemmCublaslt::check(const ProblemKey& key, const Config& config) const {

@@ -4,6 +4,7 @@
 // each named by its attributes. Torch asks the heuristic at every call and
 // takes the first answer; here the answers are measured.
 
+#include "kernels/gemm/cuda/cublaslt_catalogue.h"
 #include "kernels/gemm/gemm_kernel.h"
 
 namespace tunedops {
@@ -23,6 +24,9 @@ class GemmCublaslt final : public GemmKernel {
   do_space(const GemmProblem& problem) const override;
   std::unique_ptr<Plan> do_prepare(const GemmProblem& problem,
                                    const Config& config) const override;
+
+ private:
+  mutable cuda::CublasltCatalogue catalogue_;
 };
 
 }  // namespace tunedops

@@ -1,0 +1,78 @@
+#include "kernels/gemm/cuda/cublaslt_catalogue.h"
+
+#include <algorithm>
+
+#include "kernels/gemm/cuda/cublaslt_algorithm.h"
+#include "kernels/gemm/cuda/cublaslt_family.h"
+
+namespace tunedops::cuda {
+namespace {
+
+// Most families have nothing for a given kind, and each has up to 40,000
+// combinations: one is tried at so many places before it is given up.
+constexpr std::size_t kTries = 128;
+
+// Whether whole vectors can be loaded, which is all that lengths and distances
+// are asked for.
+std::int64_t vectors_only(std::int64_t elements, DType dtype) {
+  constexpr std::int64_t kVector = 16;
+  return elements * static_cast<std::int64_t>(size_of(dtype)) % kVector;
+}
+
+GemmProblem kind_of(GemmProblem p) {
+  p.m = 0;
+  p.n = 0;
+  p.k = 0;
+  p.lda = vectors_only(p.lda, p.a_dtype);
+  p.ldb = vectors_only(p.ldb, p.b_dtype);
+  p.ldc = vectors_only(p.ldc, p.out_dtype);
+  p.stride_a = vectors_only(p.stride_a, p.a_dtype);
+  p.stride_b = vectors_only(p.stride_b, p.b_dtype);
+  p.stride_c = vectors_only(p.stride_c, p.out_dtype);
+  p.batch = p.batch > 1 ? 2 : 1;
+  return p;
+}
+
+std::vector<UnsplitAlgorithm> find_algorithms(const GemmProblem& problem,
+                                              const LtProduct& product) {
+  const auto is_accepted = [&](const CublasltConfig& config) {
+    CheckedAlgorithm checked;
+    return rebuild_algorithm(problem, product, config, checked).is_ok();
+  };
+  std::vector<UnsplitAlgorithm> found;
+  for (const CublasltFamily& family : cublaslt_families(product)) {
+    const std::vector<CublasltConfig> configs = unsplit_configs(family);
+    const std::size_t stride =
+        std::max<std::size_t>(1, configs.size() / kTries);
+    bool is_alive = false;
+    for (std::size_t i = 0; i < configs.size() && !is_alive; i += stride) {
+      is_alive = is_accepted(configs[i]);
+    }
+    for (std::size_t i = 0; i < configs.size() && is_alive; ++i) {
+      if (is_accepted(configs[i])) {
+        found.push_back({configs[i], family.reductions});
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+CublasltCatalogue::Algorithms
+CublasltCatalogue::algorithms(const GemmProblem& problem,
+                              const LtProduct& product) {
+  const GemmProblem kind = kind_of(problem);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [known, algorithms] : kinds_) {
+    if (known == kind) {
+      return algorithms;
+    }
+  }
+  kinds_.emplace_back(kind,
+                      std::make_shared<const std::vector<UnsplitAlgorithm>>(
+                          find_algorithms(problem, product)));
+  return kinds_.back().second;
+}
+
+}  // namespace tunedops::cuda

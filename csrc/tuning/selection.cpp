@@ -49,6 +49,23 @@ double median_upper_bound(std::vector<double> values) {
   return values[static_cast<std::size_t>(rank - 1)];
 }
 
+double relative_spread(std::vector<double> values) {
+  const double middle = median(values);
+  if (!(middle > 0)) {
+    return 0;
+  }
+  std::sort(values.begin(), values.end());
+  // Between two values in proportion, as a median is.
+  const auto quantile = [&values](double share) {
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return std::lerp(values[below], values[above],
+                     place - static_cast<double>(below));
+  };
+  return (quantile(0.75) - quantile(0.25)) / 2 / middle;
+}
+
 Verdict compare_paired(std::span<const double> challenger,
                        std::span<const double> baseline) {
   std::vector<double> ratios;
@@ -62,6 +79,7 @@ Verdict compare_paired(std::span<const double> challenger,
   }
   verdict.ratio = median(ratios);
   verdict.upper_bound = median_upper_bound(ratios);
+  verdict.spread = relative_spread(ratios);
   verdict.accepted = verdict.upper_bound < 1.0 - kMargin;
   return verdict;
 }

@@ -20,6 +20,10 @@ double median(std::vector<double> values);
 double median_upper_bound(std::vector<double> values);
 inline constexpr double kFewSamplesPenalty = 1.1;
 
+/// How far the middle half of the values reaches to either side, relative to
+/// their median: half of the distance of the quartiles. Long tails do not show.
+double relative_spread(std::vector<double> values);
+
 /// How many challengers the final compares with Default.
 inline constexpr std::size_t kFinalists = 3;
 
@@ -38,6 +42,7 @@ struct Verdict {
   bool accepted = false;
   double ratio = 1.0;        // median of challenger / Default
   double upper_bound = 1.0;  // of that median
+  double spread = 0;         // of the ratios
 };
 
 /// `challenger[i]` and `baseline[i]` were measured in the same round.

@@ -4,6 +4,7 @@
 // own; tests have one with a fake clock.
 
 #include <span>
+#include <string_view>
 
 #include "tuning/plan.h"
 
@@ -22,6 +23,9 @@ class Stopwatch {
   /// a duration (zero, negative, not finite) is a failure too.
   virtual Status measure(std::span<const Launch> rotation, std::size_t first,
                          int calls, double& milliseconds) = 0;
+
+  /// How it measures, in one word, for the record of a result.
+  virtual std::string_view name() const = 0;
 
   /// Below this many milliseconds a single reading is mostly the clock, so the
   /// tuner batches calls.

@@ -8,8 +8,10 @@ TuneOutcome Tuner::tune(const OpDefinition& op, const ProblemKey& problem,
                         std::vector<Candidate> candidates,
                         Stream stream) const {
   const auto scope = backend_.enter_tuning(problem.header().device(), stream);
-  return Race(backend_, limits_, op, problem, candidates, scope->stream())
-      .run();
+  TuneOutcome outcome =
+      Race(backend_, limits_, op, problem, candidates, scope->stream()).run();
+  outcome.timing.date = utc_day(backend_.calendar_time());
+  return outcome;
 }
 
 }  // namespace tunedops

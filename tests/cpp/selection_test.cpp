@@ -73,6 +73,20 @@ TEST(MedianUpperBound, CoversTheMedianAsOftenAsItSays) {
   }
 }
 
+TEST(RelativeSpread, IsHalfTheDistanceOfTheQuartilesOverTheMedian) {
+  EXPECT_EQ(relative_spread({}), 0);
+  EXPECT_EQ(relative_spread({3}), 0);
+  EXPECT_EQ(relative_spread({0, 0}), 0) << "no median to compare with";
+  EXPECT_DOUBLE_EQ(relative_spread({4, 1, 5, 2, 3}), 1.0 / 3);
+  // Quartiles 1.75 and 3.25, half way between, as the median is.
+  EXPECT_DOUBLE_EQ(relative_spread({1, 2, 3, 4}), 0.75 / 2.5);
+  EXPECT_DOUBLE_EQ(relative_spread({40, 10, 50, 20, 30}), 1.0 / 3);
+}
+
+TEST(RelativeSpread, LooksPastLongTails) {
+  EXPECT_EQ(relative_spread({2, 2, 2, 2, 2, 2, 2, 100}), 0);
+}
+
 TEST(ComparePaired, LooksAtPairsAndNotAtLevels) {
   // A machine that gets slower and slower: the challenger's readings are higher
   // than Default's earlier ones, yet it wins each round.
@@ -85,7 +99,14 @@ TEST(ComparePaired, LooksAtPairsAndNotAtLevels) {
   const Verdict verdict = compare_paired(challenger, baseline);
   EXPECT_DOUBLE_EQ(verdict.ratio, 0.8);
   EXPECT_DOUBLE_EQ(verdict.upper_bound, 0.8);
+  EXPECT_NEAR(verdict.spread, 0, 1e-12) << "of the ratios, not of the readings";
   EXPECT_TRUE(verdict.accepted);
+}
+
+TEST(ComparePaired, TheSpreadIsThatOfTheRatios) {
+  const std::vector<double> challenger{0.9, 0.7, 1.6, 0.75, 0.85};
+  const std::vector<double> baseline{1, 1, 2, 1, 1};
+  EXPECT_DOUBLE_EQ(compare_paired(challenger, baseline).spread, 0.05 / 0.8);
 }
 
 TEST(ComparePaired, NeedsTheMarginAndSomethingToCompare) {

@@ -23,6 +23,7 @@ class GraphStopwatch final : public Stopwatch {
   /// What cannot be captured is timed launch by launch.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override;
+  std::string_view name() const override { return "graphs"; }
   double resolution_ms() const override { return launches_.resolution_ms(); }
   double now_ms() override { return launches_.now_ms(); }
 

@@ -20,6 +20,7 @@ from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, visible
 from tunedops.cli.problems import Problem, read_problems
 from tunedops.cli.processor_share import ProcessorShare
+from tunedops.results import Result
 from tunedops.table import make_console, microseconds, ratio_of, results_table, times
 from tunedops.workloads import COLUMNS
 
@@ -168,8 +169,10 @@ def stored_outcomes(problems: list[Problem], device: tuple[str, int]) -> dict[Pr
     for problem in problems:
         row = _C.stored(device, *problem.key)
         if row is not None:
-            _, _, solution, time_ms, default_ms, _ = row
-            outcomes[problem] = Outcome("stored", solution, time_ms, default_ms)
+            result = Result(*row)
+            outcomes[problem] = Outcome(
+                "stored", result.solution, result.time_ms, result.default_ms
+            )
     return outcomes
 
 

@@ -24,7 +24,7 @@ from tunedops.cli.output import visible
 from tunedops.cli.problems import read_problems
 from tunedops.cli.results_text import parse_results
 from tunedops.cli.tune import geomean
-from tunedops.table import microseconds
+from tunedops.table import microseconds, percent
 from tunedops.workloads import Workload
 
 CPU = ("cpu", 0)
@@ -523,8 +523,12 @@ def test_show_prints_files_of_any_environment(run: Run) -> None:
     code, out, err = run("show", file)
     assert (code, err) == (0, "")
     assert "DEVICE: 9.0:NVIDIA H200\nPT_VERSION: 2.11.0\n" in out
-    assert re.search(r"tn_1_2_3_ld_3_3_1 .* 18\.0 .* 12\.0 .* 1\.50x .* Gemm_Cublaslt_id_66", out)
-    assert re.search(r"tn_24_1_40\S* .* - .* - .* - .* Default", out)
+    assert re.search(
+        r"tn_1_2_3_ld_3_3_1 .* 18\.0 .* 12\.0 .* 1\.50x .* 1\.2% .* Gemm_Cublaslt_id_66 "
+        r".* 2026-11-30 ",
+        out,
+    )
+    assert re.search(r"tn_24_1_40\S* .* - .* - .* - .* - .* Default .* - ", out)
 
 
 def test_show_takes_nothing_from_a_file_as_markup_or_control(run: Run) -> None:
@@ -593,6 +597,16 @@ def test_microseconds_are_readable() -> None:
         "12.3",
         "568",
         "34860",
+    ]
+
+
+def test_percents_are_short() -> None:
+    assert [percent(share) for share in (None, 0.0, 0.0123, 9.99, 1e300)] == [
+        "-",
+        "0.0%",
+        "1.2%",
+        "999.0%",
+        ">999%",
     ]
 
 

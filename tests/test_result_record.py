@@ -168,3 +168,20 @@ def test_results_that_gpus_share_keep_their_records() -> None:
     )
     nothing = result._replace(**dict.fromkeys(result._fields[3:]))
     assert offline_gpus._row_of(nothing) == f"{KEY},Default"
+
+
+@pytest.mark.parametrize(("width", "dated"), [("200", True), ("80", False)])
+def test_summary_shows_spread_and_where_there_is_room_the_date(
+    write_results: WriteResults,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: str,
+    dated: bool,
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    write_results(f"{KEY},Default,0.5,1,{RECORD}", f"{KEY.replace('_4_', '_5_')},Default")
+    tunedops.summary()
+    out = capsys.readouterr().out
+    assert "0.4%" in out
+    assert ("2026-11-30" in out) == dated
+    assert ("date" in out) == dated

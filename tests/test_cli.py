@@ -24,7 +24,7 @@ from tunedops.cli.output import visible
 from tunedops.cli.problems import read_problems
 from tunedops.cli.results_text import parse_results
 from tunedops.cli.tune import geomean
-from tunedops.table import microseconds
+from tunedops.table import microseconds, percent
 from tunedops.workloads import Workload
 
 CPU = ("cpu", 0)
@@ -515,15 +515,20 @@ def test_show_prints_files_of_any_environment(run: Run) -> None:
         "# comment",
         "Validator,DEVICE,9.0:NVIDIA H200",
         "Validator,PT_VERSION,2.11.0",
-        "GemmTunableOp_BFloat16_TN,tn_1_2_3_ld_3_3_1,Gemm_Cublaslt_id_66,0.012,0.018",
+        "GemmTunableOp_BFloat16_TN,tn_1_2_3_ld_3_3_1,Gemm_Cublaslt_id_66,0.012,0.018,"
+        "events,100,0.0123,0.02,2026-11-30",
         f"{KEY},Default",
         "GemmTunableOp_BFloat16_TN,tn_1_2_4_ld_4_4_1,Default,0.5",
     )
     code, out, err = run("show", file)
     assert (code, err) == (0, "")
     assert "DEVICE: 9.0:NVIDIA H200\nPT_VERSION: 2.11.0\n" in out
-    assert re.search(r"tn_1_2_3_ld_3_3_1 .* 18\.0 .* 12\.0 .* 1\.50x .* Gemm_Cublaslt_id_66", out)
-    assert re.search(r"tn_24_1_40\S* .* - .* - .* - .* Default", out)
+    assert re.search(
+        r"tn_1_2_3_ld_3_3_1 .* 18\.0 .* 12\.0 .* 1\.50x .* 1\.2% .* Gemm_Cublaslt_id_66 "
+        r".* 2026-11-30 ",
+        out,
+    )
+    assert re.search(r"tn_24_1_40\S* .* - .* - .* - .* - .* Default .* - ", out)
 
 
 def test_show_takes_nothing_from_a_file_as_markup_or_control(run: Run) -> None:
@@ -567,21 +572,22 @@ def test_show_and_the_library_read_alike() -> None:
             f"{KEY.replace('_1_40', '_2_40')},Default,-1,1e-3\r",
             f"{KEY.replace('_1_40', '_3_40')},,1",
             f"{KEY.replace('_1_40', '_4_40')},Default,inf,0x10",
+            f"{KEY.replace('_1_40', '_5_40')},Default,.5,1_0,clock,100,0,0.02,2026-11-30,more",
+            f"{KEY.replace('_1_40', '_6_40')},Default,5.,+1,a b,1e2,1e-4,-0,2026-02-29",
+            f"{KEY.replace('_1_40', '_7_40')},Default,1e999,.,,0,1e999,nan,2028-02-29",
+            f"{KEY.replace('_1_40', '_8_40')},Default,1e5,\u0661,\u00e4,\u0661,5e,.5,0000-01-01",
             "",
         ]
     )
     Path("r.csv").write_text(text)
     with pytest.warns(UserWarning, match=r"r\.csv:8: is not 'op,params,solution"):
         assert tunedops.read_file("r.csv")
-    ours = {
-        key: (row.solution, row.time_ms, row.default_ms)
-        for key, row in parse_results(text.removeprefix("\ufeff")).rows.items()
-    }
-    theirs = {
-        (row.op, row.params): (row.solution, row.time_ms, row.default_ms)
-        for row in tunedops.get_results()
-    }
-    assert ours == theirs
+    ours = parse_results(text.removeprefix("\ufeff")).rows
+    results = tunedops.get_results()
+    assert len(ours) == len(results) == 7
+    for result in results:
+        row = ours[result.op, result.params]
+        assert vars(row).items() <= result._asdict().items()
 
 
 def test_microseconds_are_readable() -> None:
@@ -591,6 +597,16 @@ def test_microseconds_are_readable() -> None:
         "12.3",
         "568",
         "34860",
+    ]
+
+
+def test_percents_are_short() -> None:
+    assert [percent(share) for share in (None, 0.0, 0.0123, 9.99, 1e300)] == [
+        "-",
+        "0.0%",
+        "1.2%",
+        "999.0%",
+        ">999%",
     ]
 
 

@@ -58,9 +58,10 @@ class FakeModule:
             assert lines[:2] == validators
         for line in lines:
             if line not in validators:
-                op, params, solution, *times = line.split(",")
-                ms = [float(t) for t in times] + [None] * (2 - len(times))
-                self.rows[device][op, params] = (op, params, solution, *ms, False)
+                op, params, solution, *rest = line.split(",")
+                ms = [float(t) for t in rest[:2]] + [None] * (2 - len(rest))
+                record = rest[2:] + [None] * (5 - len(rest[2:]))
+                self.rows[device][op, params] = (op, params, solution, *ms, False, *record)
         return True
 
     def write_file(self) -> bool:
@@ -144,7 +145,7 @@ def test_alike_gpus_share_and_others_tune_all(gpus: Callable[..., FakeModule]) -
 def test_what_an_alike_gpu_has_is_not_tuned_again(gpus: Callable[..., FakeModule]) -> None:
     fake = gpus("A", "A")
     op, params = ROWS[0].split(",")
-    fake.rows[("cuda", 1)][op, params] = (op, params, "Default", None, None, False)
+    fake.rows[("cuda", 1)][op, params] = (op, params, "Default", None, None, False, *[None] * 5)
     shares = offline_gpus.shares_of(listed(ROWS[:2]), [("cuda", 0), ("cuda", 1)])
     assert shares == {("cuda", 0): listed(ROWS)[1:2], ("cuda", 1): []}
 
@@ -154,6 +155,7 @@ def test_every_gpu_ends_with_all_results(
 ) -> None:
     fake = gpus("A", "B", "A")
     op, params = ROWS[0].split(",")
+    record = ("events", "100", "0.0042", "0.02", "2026-11-30")
     fake.files[("cuda", 2)].append(f"{ROWS[0]},Mine,1.0,2.0")
     fake.read_file(("cuda", 2), None)
     fake.files[("cuda", 1)].append("GemmTunableOp_float_NN,nn_9_9_9_ld_9_9_9,Default")
@@ -161,7 +163,8 @@ def test_every_gpu_ends_with_all_results(
     def tune(shares: dict[Device, list[ListedKey]]) -> list[str]:
         """As the processes do it: into files."""
         for device, share in shares.items():
-            fake.files[device] += [f"{k.op},{k.params},By{device[1]},0.5,1.0" for k in share]
+            rest = f"By{device[1]},0.5,1.0,{','.join(record)}"
+            fake.files[device] += [f"{k.op},{k.params},{rest}" for k in share]
         return []
 
     monkeypatch.setattr(offline_gpus, "tune_in_processes", tune)
@@ -175,7 +178,9 @@ def test_every_gpu_ends_with_all_results(
     others = found[("cuda", 1)]
     assert others.pop("nn_9_9_9_ld_9_9_9") == "Default"
     assert others == dict.fromkeys(all_params, "By1"), "nobody else's results hold there"
-    assert fake.rows[("cuda", 0)][op, ROWS[1].split(",")[1]][3:5] == (0.5, 1.0)
+    for device in (("cuda", 0), ("cuda", 2)):
+        shared = fake.rows[device][op, ROWS[1].split(",")[1]]
+        assert shared[3:] == (0.5, 1.0, False, *record)
     assert fake.written == 1
 
 

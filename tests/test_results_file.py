@@ -34,8 +34,10 @@ def test_a_win_is_in_the_file_at_once(results_path: Path) -> None:
     for key, value in tunedops.get_validators():
         assert f"Validator,{key},{value}\n" in text
     (result,) = tunedops.get_results()
+    times = f"{result.time_ms:.5g},{result.default_ms:.5g}"
+    spread = f"{result.spread:.4f}".rstrip("0").rstrip(".")
     assert rows(results_path) == [
-        f"{KEY},{result.solution},{result.time_ms:.5g},{result.default_ms:.5g}"
+        f"{KEY},{result.solution},{times},clock,{result.samples},{spread},0.02,{result.date}"
     ]
     tunedops.mm(A[:3], B)
     assert len(rows(results_path)) == 2
@@ -49,7 +51,7 @@ def test_a_row_written_by_hand_counts_and_is_never_tuned_over(
     text = write_results("# the batch job's", f"{KEY},Default")
     for _ in range(2):
         tunedops.mm(A, B)
-    assert tunedops.get_results() == ((OP, PARAMS, "Default", None, None, False),)
+    assert tunedops.get_results() == ((OP, PARAMS, "Default", None, None, False, *[None] * 5),)
     assert results_path.read_text() == text
 
 

@@ -28,10 +28,13 @@ namespace tunedops {
 namespace {
 
 using PythonDevice = std::pair<std::string, int>;
-// op, params, solution, time_ms, default_ms, won by this process
+// op, params, solution, time_ms, default_ms, won by this process, timing,
+// samples, spread, margin, date
 using PythonResult =
     std::tuple<std::string, std::string, std::string, std::optional<double>,
-               std::optional<double>, bool>;
+               std::optional<double>, bool, std::optional<std::string>,
+               std::optional<int>, std::optional<double>, std::optional<double>,
+               std::optional<std::string>>;
 
 Device device_from(const PythonDevice& device) {
   if (device.first != "cpu" && device.first != "cuda") {
@@ -43,8 +46,9 @@ Device device_from(const PythonDevice& device) {
 }
 
 PythonResult to_python(const CsvRow& row) {
-  return {row.key.op,    row.key.params,   row.solution,
-          row.time_ms(), row.default_ms(), row.won_here};
+  return {row.key.op,       row.key.params, row.solution, row.time_ms(),
+          row.default_ms(), row.won_here,   row.timing(), row.samples(),
+          row.spread(),     row.margin(),   row.date()};
 }
 
 ProblemKey problem_from(const PythonDevice& device, const std::string& op,
@@ -70,6 +74,8 @@ struct PythonOutcome {
   std::vector<PythonMeasurement> measurements;
   bool disturbed = false;
   int searched = 0;
+  double spread = 0;
+  int samples = 0;
 };
 
 // A pool of as many threads as the problem says, until it goes out of scope.
@@ -113,6 +119,8 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
                        outcome.status.reason(), {}};
   result.disturbed = outcome.disturbed;
   result.searched = outcome.searched;
+  result.spread = outcome.timing.spread;
+  result.samples = outcome.timing.samples;
   for (const Measurement& m : outcome.measurements) {
     result.measurements.emplace_back(m.solution, m.time_ms, m.samples,
                                      m.refused);
@@ -313,7 +321,9 @@ void bind_tuning(py::module_& m) {
       .def_readonly("failure", &PythonOutcome::failure)
       .def_readonly("measurements", &PythonOutcome::measurements)
       .def_readonly("disturbed", &PythonOutcome::disturbed)
-      .def_readonly("searched", &PythonOutcome::searched);
+      .def_readonly("searched", &PythonOutcome::searched)
+      .def_readonly("spread", &PythonOutcome::spread)
+      .def_readonly("samples", &PythonOutcome::samples);
   m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
         py::arg("mat2"), py::arg("bias") = py::none(),
         py::arg("activation") = "none");

@@ -80,6 +80,11 @@ class Backend {
         .count();
   }
 
+  /// Which day it is, for the date of a result.
+  virtual std::chrono::system_clock::time_point calendar_time() const {
+    return std::chrono::system_clock::now();
+  }
+
   /// Unsupported with a reason while measuring would be wrong or harmful
   /// (stream capture, a forked child).
   virtual Status may_tune(Device device, Stream stream) const = 0;

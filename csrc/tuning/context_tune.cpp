@@ -9,6 +9,18 @@
 #include "tuning/tuning_context.h"
 
 namespace tunedops {
+namespace {
+
+std::string describe(const TuneOutcome& measured) {
+  const Timing& timing = measured.timing;
+  return measured.solution + ' ' + format_milliseconds(measured.time_ms) +
+         " ms (Default " + format_milliseconds(measured.default_ms) +
+         " ms), spread " + format_decimal(100 * timing.spread, 2) + " %, " +
+         std::to_string(timing.samples) +
+         (timing.samples == 1 ? " round" : " rounds");
+}
+
+}  // namespace
 
 TunerLimits TuningContext::limits() const {
   const auto milliseconds = [this](const char* name) {
@@ -201,11 +213,7 @@ void TuningContext::trace(const ProblemKey& problem,
     return;
   }
   const std::string found =
-      outcome.was_measured()
-          ? outcome.solution + ' ' + format_milliseconds(outcome.time_ms) +
-                " ms (Default " + format_milliseconds(outcome.default_ms) +
-                " ms)"
-          : "nothing";
+      outcome.was_measured() ? describe(outcome) : "nothing";
   // Of failures too: a program waited for them.
   log_.write(Verbosity::kResults,
              key.op + ',' + key.params + " -> " + found + ", tuned in " +
@@ -219,8 +227,8 @@ void TuningContext::keep(const ProblemKey& problem, const TuneOutcome& outcome,
   row.key = key_text(problem);
   row.solution = outcome.solution;
   if (outcome.was_measured()) {
-    row.extra = {format_milliseconds(outcome.time_ms),
-                 format_milliseconds(outcome.default_ms)};
+    row.extra =
+        timed_fields(outcome.time_ms, outcome.default_ms, outcome.timing);
   }
   row.won_here = true;
   const std::lock_guard lock(mutex_);

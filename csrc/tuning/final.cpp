@@ -107,6 +107,7 @@ Status Race::time_round(const std::vector<Racer*>& order, double& spent_ms) {
 void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
   Racer* winner = &baseline();
   double best_ratio = 1.0;
+  double spread = relative_spread(baseline().final_ms);
   for (Racer* racer : finalists) {
     if (racer->is_out()) {
       continue;
@@ -126,11 +127,16 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
     if (better) {
       winner = racer;
       best_ratio = verdict.ratio;
+      spread = verdict.spread;
     }
   }
   outcome.solution = winner->candidate.solution;
   outcome.time_ms = winner->measurement.time_ms;
   outcome.default_ms = baseline().measurement.time_ms;
+  outcome.timing.stopwatch = stopwatch_->name();
+  outcome.timing.samples = winner->measurement.samples;
+  outcome.timing.spread = spread;
+  outcome.timing.margin = kMargin;
   const std::vector<double>& readings = baseline().final_ms;
   outcome.disturbed =
       outcome.default_ms >

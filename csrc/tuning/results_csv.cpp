@@ -1,8 +1,6 @@
 #include "tuning/results_csv.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <tuple>
 #include <unordered_map>
 
@@ -13,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxLine = 4096;
 constexpr std::size_t kMaxRows = 1'000'000;
-constexpr std::size_t kMaxFields = 8;
+constexpr std::size_t kMaxFields = 16;  // of which we write ten
 constexpr std::size_t kMaxComplaints = 20;
 constexpr std::string_view kValidator = "Validator";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -217,21 +215,6 @@ void append_lines(std::string& text, const std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::optional<double> CsvRow::number(std::size_t index) const {
-  if (index >= extra.size()) {
-    return std::nullopt;
-  }
-  const std::string& text = extra[index];
-  double value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() ||
-      !std::isfinite(value) || value <= 0) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 bool is_csv_field(std::string_view text) {
   return !text.empty() && text.size() <= 512 && is_printable(text) &&
          text.find(',') == std::string_view::npos && trimmed(text) == text &&
@@ -271,14 +254,6 @@ std::string format_results(const CsvDocument& document) {
   }
   append_lines(text, document.tail_comments);
   return text;
-}
-
-std::string format_milliseconds(double milliseconds) {
-  // to_chars, unlike printf, knows no locale that writes a comma.
-  char text[32];
-  const auto [end, error] = std::to_chars(
-      text, text + sizeof(text), milliseconds, std::chars_format::general, 5);
-  return error == std::errc() ? std::string(text, end) : std::string("0");
 }
 
 }  // namespace tunedops

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tuning/op_definition.h"
+#include "tuning/row_fields.h"
 #include "tuning/validators.h"
 
 namespace tunedops {
@@ -19,17 +20,30 @@ namespace tunedops {
 struct CsvRow {
   KeyText key;
   std::string solution;
-  std::vector<std::string> extra;     // time_ms, default_ms, what others add
+  std::vector<std::string> extra;     // as written; see the accessors
   std::vector<std::string> comments;  // the lines above it, kept with it
   std::size_t line = 0;               // in the file it was read from
   bool won_here = false;              // tuned by this process
 
-  /// Milliseconds in the fourth and fifth field, if they are there.
-  std::optional<double> time_ms() const { return number(0); }
-  std::optional<double> default_ms() const { return number(1); }
+  /// The fields behind the solution, in their order; nothing if one is not
+  /// there or not understood. What others add behind them is kept.
+  std::optional<double> time_ms() const { return get(0, parse_milliseconds); }
+  std::optional<double> default_ms() const {
+    return get(1, parse_milliseconds);
+  }
+  std::optional<std::string> timing() const { return get(2, parse_word); }
+  std::optional<int> samples() const { return get(3, parse_count); }
+  std::optional<double> spread() const { return get(4, parse_share); }
+  std::optional<double> margin() const { return get(5, parse_share); }
+  std::optional<std::string> date() const { return get(6, parse_day); }
 
  private:
-  std::optional<double> number(std::size_t index) const;
+  template <class Value>
+  std::optional<Value>
+  get(std::size_t index,
+      std::optional<Value> (*parse)(std::string_view)) const {
+    return index < extra.size() ? parse(extra[index]) : std::nullopt;
+  }
 };
 
 struct CsvDocument {
@@ -57,8 +71,5 @@ std::string format_results(const CsvDocument& document);
 
 /// One line with its end, as format_results writes it (without comments).
 std::string format_row(const CsvRow& row);
-
-/// Milliseconds with enough digits to compare and few enough to read.
-std::string format_milliseconds(double milliseconds);
 
 }  // namespace tunedops

@@ -9,13 +9,13 @@ namespace {
 constexpr std::size_t kFewestWithSpread = 3;
 
 // Quantiles of Student's t for 2 to 10 degrees of freedom. Of one, two or three
-// finalists each may be lucky with a probability of 0.5 % / 1, / 2 or / 3, so
-// that all of them together keep to 0.5 %.
+// finalists each may be lucky with a probability of kDoubt / 1, / 2 or / 3, so
+// that all of them together keep to it.
 static_assert(kFinalists == 3);
 constexpr double kStudent[kEnoughRatios - kFewestWithSpread][kFinalists] = {
-    {9.925, 14.089, 17.277}, {5.841, 7.453, 8.575}, {4.604, 5.598, 6.254},
-    {4.032, 4.773, 5.247},   {3.707, 4.317, 4.698}, {3.499, 4.029, 4.355},
-    {3.355, 3.833, 4.122},   {3.250, 3.690, 3.954}, {3.169, 3.581, 3.827},
+    {14.089, 19.962, 24.464}, {7.453, 9.465, 10.869}, {5.598, 6.758, 7.529},
+    {4.773, 5.604, 6.138},    {4.317, 4.981, 5.398},  {4.029, 4.595, 4.944},
+    {3.833, 4.334, 4.640},    {3.690, 4.146, 4.422},  {3.581, 4.005, 4.259},
 };
 
 }  // namespace
@@ -43,7 +43,7 @@ double median_upper_bound(std::vector<double> values, double doubt) {
   // sum underflow; the binomial is normal then, and for so many a bound for the
   // least doubt that anyone asks for costs nothing.
   if (count > 1000) {
-    constexpr double kDeviations = 2.94;
+    constexpr double kDeviations = 3.144;
     const double rank =
         std::ceil(0.5 * count + 0.5 + kDeviations * 0.5 * std::sqrt(count));
     return values[static_cast<std::size_t>(rank) - 1];
@@ -85,6 +85,23 @@ double few_ratios_upper_bound(const std::vector<double>& ratios,
   return std::exp(mean + quantile * std::sqrt(variance / count));
 }
 
+double relative_spread(std::vector<double> values) {
+  const double middle = median(values);
+  if (!(middle > 0)) {
+    return 0;
+  }
+  std::sort(values.begin(), values.end());
+  // Between two values in proportion, as a median is.
+  const auto quantile = [&values](double share) {
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return std::lerp(values[below], values[above],
+                     place - static_cast<double>(below));
+  };
+  return (quantile(0.75) - quantile(0.25)) / 2 / middle;
+}
+
 Verdict compare_paired(std::span<const double> challenger,
                        std::span<const double> baseline,
                        std::size_t finalists) {
@@ -102,6 +119,7 @@ Verdict compare_paired(std::span<const double> challenger,
       pairs < kEnoughRatios
           ? few_ratios_upper_bound(ratios, finalists)
           : median_upper_bound(ratios, kDoubt / static_cast<double>(finalists));
+  verdict.spread = relative_spread(ratios);
   verdict.accepted = verdict.upper_bound < 1.0 && verdict.ratio < 1.0 - kMargin;
   return verdict;
 }

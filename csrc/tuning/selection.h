@@ -16,12 +16,16 @@ namespace tunedops {
 double median(std::vector<double> values);
 
 /// How often a bound on the ratios of all finalists together may be wrong.
-inline constexpr double kDoubt = 0.005;
+inline constexpr double kDoubt = 0.0025;
 
 /// An upper bound of the median that is too low with at most that probability.
-/// It is infinite for so few values (7 for 0.5 %) that their order cannot give
+/// It is infinite for so few values (8 for 0.25 %) that their order cannot give
 /// that.
 double median_upper_bound(std::vector<double> values, double doubt = kDoubt);
+
+/// How far the middle half of the values reaches to either side, relative to
+/// their median: half of the distance of the quartiles. Long tails do not show.
+double relative_spread(std::vector<double> values);
 
 /// How many challengers the final compares with Default.
 inline constexpr std::size_t kFinalists = 3;
@@ -31,7 +35,7 @@ inline constexpr std::size_t kFinalists = 3;
 inline constexpr std::size_t kEnoughRatios = 12;
 
 /// An upper bound of what fewer ratios scatter about: Student's, on their
-/// logarithms, with 99.5 % confidence for all `finalists` together.
+/// logarithms, with 99.75 % confidence for all `finalists` together.
 double few_ratios_upper_bound(const std::vector<double>& ratios,
                               std::size_t finalists);
 
@@ -57,6 +61,7 @@ struct Verdict {
   bool accepted = false;
   double ratio = 1.0;        // median of challenger / Default
   double upper_bound = 1.0;  // of that median
+  double spread = 0;         // of the ratios
 };
 
 /// `challenger[i]` and `baseline[i]` were measured in the same round. The more

@@ -4,6 +4,7 @@
 // own; tests have one with a fake clock.
 
 #include <span>
+#include <string_view>
 
 #include "tuning/plan.h"
 
@@ -31,6 +32,8 @@ class Stopwatch {
                         double& milliseconds) {
     return measure(rotation, first, 1, milliseconds);
   }
+  /// How it measures, in one word, for the record of a result.
+  virtual std::string_view name() const = 0;
 
   /// Below this many milliseconds a single reading is mostly the clock, so the
   /// tuner batches calls.

@@ -19,6 +19,7 @@
 #include "tuning/kernel_registry.h"
 #include "tuning/op_definition.h"
 #include "tuning/settings.h"
+#include "tuning/timing.h"
 
 namespace tunedops {
 
@@ -63,6 +64,7 @@ struct TuneOutcome {
   double default_ms = 0;
   double elapsed_ms = 0;  // wall clock of the whole
   int searched = 0;       // configs that were tried beyond the proposals
+  Timing timing;          // how it was found, if it was measured
   // Default's readings are so far apart that something else used the machine.
   bool disturbed = false;
   std::vector<Measurement> measurements;

@@ -12,7 +12,20 @@ from torch import Tensor
 _T = TypeVar("_T")
 
 _Device = tuple[str, int]
-_Result = tuple[str, str, str, float | None, float | None, bool]
+# As the fields of tunedops.results.Result.
+_Result = tuple[
+    str,
+    str,
+    str,
+    float | None,
+    float | None,
+    bool,
+    str | None,
+    int | None,
+    float | None,
+    float | None,
+    str | None,
+]
 
 class TuneOutcome:
     """What tuning one problem found."""
@@ -25,6 +38,8 @@ class TuneOutcome:
     measurements: list[tuple[str, float, int, str]]  # solution, ms, samples, refusal
     disturbed: bool  # by other work on the machine: the times are no good
     searched: int  # configs that were tried beyond those that kernels propose
+    spread: float  # and samples: as in tunedops.results.Result
+    samples: int
 
 built_with_cuda: bool
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import multiprocessing
 import os
 import tempfile
@@ -15,6 +16,7 @@ import torch
 from tunedops import _C
 from tunedops.key_lists import ListedKey
 from tunedops.offline import read_keys, tune_keys
+from tunedops.results import Result
 
 _Device = tuple[str, int]
 _Key = tuple[str, str]
@@ -145,14 +147,30 @@ def share_results(keys: Iterable[_Key], devices: Sequence[_Device]) -> None:
     wanted = set(keys)
     for device in devices:
         _C.read_file(device, None)  # what a process wrote meanwhile
-        for op, params, solution, time_ms, default_ms, _ in _C.results(device):
-            if (op, params) in wanted:
-                times = [t for t in (time_ms, default_ms) if t is not None]
-                rows[op, params] = ",".join([op, params, solution, *map(repr, times)])
+        for result in itertools.starmap(Result, _C.results(device)):
+            if (result.op, result.params) in wanted:
+                rows[result.op, result.params] = _row_of(result)
     for device in devices:
         lacking = [row for key, row in rows.items() if _C.stored(device, *key) is None]
         if lacking:
             _take_rows(lacking, device)
+
+
+def _row_of(result: Result) -> str:
+    """The row that a results file has for a result."""
+    fields = (
+        result.op,
+        result.params,
+        result.solution,
+        result.time_ms,
+        result.default_ms,
+        result.timing,
+        result.samples,
+        result.spread,
+        result.margin,
+        result.date,
+    )
+    return ",".join("" if field is None else str(field) for field in fields).rstrip(",")
 
 
 def _take_rows(rows: Iterable[str], device: _Device) -> None:

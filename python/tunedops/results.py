@@ -12,7 +12,10 @@ from tunedops.device import parse_device
 
 
 class Result(NamedTuple):
-    """One stored choice. Times are milliseconds of one call; None where the row has none."""
+    """One stored choice. Times are milliseconds of one call.
+
+    What a row does not say is None: rows may be written by hand.
+    """
 
     op: str
     params: str
@@ -21,6 +24,18 @@ class Result(NamedTuple):
     default_ms: float | None
     tuned_here: bool
     """Whether this process tuned it (else it was read from a file)."""
+    timing: str | None
+    """How it was timed: by the processor's ``clock``, a GPU's ``events``, or ``graphs`` of calls
+    between such events."""
+    samples: int | None
+    """Rounds in which the winner was timed beside torch's own product."""
+    spread: float | None
+    """Half of the interquartile range, relative to the median, of the ratios of the winner's
+    times to those of torch's own product in the same rounds; if that won, of its own times."""
+    margin: float | None
+    """The share by which a solution had to be faster than torch's own product to win."""
+    date: str | None
+    """The day of the tuning in UTC, as in ``2026-11-30``."""
 
 
 def get_results(device: str | torch.device | None = None) -> tuple[Result, ...]:

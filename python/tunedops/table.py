@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # Characters in a line where there is no terminal whose width would count.
 _FILE_WIDTH = 200
 
+_WIDTH_FOR_DATES = 120
+
 
 def make_console(stderr: bool = False) -> Console:
     """A console that takes text literally."""
@@ -28,15 +30,20 @@ def make_console(stderr: bool = False) -> Console:
 
 
 def results_table(first: Sequence[str], last: Sequence[str]) -> Table:
-    """A table for results: the columns ``first``, times and their ratio, then ``last``."""
+    """A table for results: the columns ``first``, times, ratio and spread, then ``last``."""
     table = Table()
     for column in first:
         table.add_column(column, overflow="fold")
-    for column in ("default [us]", "tuned [us]", "ratio"):
+    for column in ("default\n[us]", "tuned\n[us]", "ratio", "spread"):
         table.add_column(column, justify="right", no_wrap=True)
     for column in last:
         table.add_column(column, overflow="fold")
     return table
+
+
+def date_column(console: Console) -> list[str]:
+    """The column for the date of tuning, where it does not squeeze the others."""
+    return ["date"] if console.width >= _WIDTH_FOR_DATES else []
 
 
 def microseconds(milliseconds: float | None) -> str:
@@ -52,23 +59,31 @@ def times(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.2f}x"
 
 
+def percent(share: float | None) -> str:
+    """``1.2%`` for 0.012, ``-`` for None."""
+    return "-" if share is None else f"{share:.1%}" if share < 10 else ">999%"
+
+
 def ratio_of(default_ms: float | None, time_ms: float | None) -> float | None:
     """How many times faster than torch's own product; None if a time is lacking."""
     return None if default_ms is None or time_ms is None else default_ms / time_ms
 
 
 def print_results(results: Sequence[Result], title: str) -> None:
-    """One row a result: key, times, ratio, solution."""
-    table = results_table(("op", "params"), ("solution",))
+    """One row a result: key, times, ratio and its spread, solution, date."""
+    console = make_console()
+    table = results_table(("op", "params"), ("solution", *date_column(console)))
     for result in results:
-        table.add_row(
+        cells = (
             result.op,
             result.params,
             microseconds(result.default_ms),
             microseconds(result.time_ms),
             times(ratio_of(result.default_ms, result.time_ms)),
+            percent(result.spread),
             result.solution,
+            result.date or "-",
         )
-    console = make_console()
+        table.add_row(*cells[: len(table.columns)])
     console.print(title)
     console.print(table)

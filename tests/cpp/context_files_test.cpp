@@ -28,6 +28,11 @@ TEST_F(ContextFilesTest, ResultsAreSortedRows) {
   EXPECT_EQ(rows[0].solution, "Gemm_Fast");
   EXPECT_EQ(rows[0].time_ms(), 0.5);
   EXPECT_EQ(rows[0].default_ms(), 1.0);
+  EXPECT_EQ(rows[0].timing(), "fake");
+  EXPECT_EQ(rows[0].samples(), 100);
+  EXPECT_EQ(rows[0].spread(), 0);
+  EXPECT_EQ(rows[0].margin(), 0.02);
+  EXPECT_EQ(rows[0].date(), "2030-01-31");
   EXPECT_EQ(context().stored(gemm(9))->solution, "Gemm_Fast");
   EXPECT_EQ(context().stored(gemm(10)), std::nullopt);
 }
@@ -39,6 +44,25 @@ TEST_F(ContextFilesTest, WritingMergesWithWhatOthersWrote) {
   EXPECT_EQ(rows_of_csv(),
             (std::vector<std::string>{row(7, "Default"), row(8, "Gemm_Fast")}));
   EXPECT_EQ(choice(gemm(7)), "Default") << "their row is used from now on";
+}
+
+// Each row says when its own process tuned it, or nothing.
+TEST_F(ContextFilesTest, WhatARowSaysOfItselfSurvivesOtherProcesses) {
+  tune_with_fast_kernel(8);
+  write_text(csv(), read_text(csv()) + row(7, "Default"));
+  restart();
+  device_.calendar_time += std::chrono::hours(24);
+  fast_ = nullptr;
+  tune_with_fast_kernel(9);
+  EXPECT_TRUE(context().write_file());
+  const auto line = [](std::int64_t n, const std::string& rest) {
+    std::string text = row(n, "Gemm_Fast");
+    text.pop_back();
+    return text + rest + '\n';
+  };
+  EXPECT_EQ(read_text(csv()), kValidators + row(7, "Default") +
+                                  line(8, ",0.5,1,fake,100,0,0.02,2030-01-31") +
+                                  line(9, ",0.5,1,fake,100,0,0.02,2030-02-01"));
 }
 
 TEST_F(ContextFilesTest, AnEditOnDiskIsUsedAfterWriting) {

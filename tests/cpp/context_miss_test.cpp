@@ -89,8 +89,9 @@ TEST_F(ContextMissTest, TheWinAndItsTimesAreKeptAtOnce) {
   add({.name = "Gemm_Fast", .ms = 0.5});
   choice(gemm());
   const KeyText key = context().key_text(gemm());
-  EXPECT_EQ(read_text(csv()), std::string(kValidators) + key.op + ',' +
-                                  key.params + ",Gemm_Fast,0.5,1\n");
+  EXPECT_EQ(read_text(csv()),
+            std::string(kValidators) + key.op + ',' + key.params +
+                ",Gemm_Fast,0.5,1,fake,100,0,0.02,2030-01-31\n");
 }
 
 TEST_F(ContextMissTest, ANewKernelIsNotTriedOnAStoredProblem) {

@@ -109,8 +109,9 @@ TEST_F(ContextSwitchesTest, VerbosityShowsResultsThenCandidates) {
   context().set_setting("VERBOSE", "1");
   choice(gemm(8));
   const KeyText key = context().key_text(gemm(8));
-  const std::string result = key.op + ',' + key.params +
-                             " -> Gemm_Fast 0.5 ms (Default 1 ms), tuned in ";
+  const std::string result =
+      key.op + ',' + key.params +
+      " -> Gemm_Fast 0.5 ms (Default 1 ms), spread 0 %, 100 rounds, tuned in ";
   const std::string line = read_text(path("log"));
   ASSERT_TRUE(line.starts_with(result)) << line;
   EXPECT_TRUE(line.ends_with(" ms\n")) << line;

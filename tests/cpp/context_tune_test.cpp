@@ -20,8 +20,9 @@ TEST_F(ContextTuneTest, MeasuresAnewWhatIsStored) {
   EXPECT_EQ(outcome.measurements.size(), 2U);
   EXPECT_EQ(choice(gemm()), "Gemm_Fast") << "used from now on";
   const KeyText key = context().key_text(gemm());
-  EXPECT_EQ(read_text(csv()), std::string(kValidators) + "# why\n" + key.op +
-                                  ',' + key.params + ",Gemm_Fast,0.5,1\n");
+  EXPECT_EQ(read_text(csv()),
+            std::string(kValidators) + "# why\n" + key.op + ',' + key.params +
+                ",Gemm_Fast,0.5,1,fake,100,0,0.02,2030-01-31\n");
 }
 
 TEST_F(ContextTuneTest, WorksWithTuningOffAndTheSwitchOff) {

@@ -117,6 +117,7 @@ TEST(CpuStopwatch, TheClockIsSteady) {
   const double first = stopwatch.now_ms();
   EXPECT_LE(first, stopwatch.now_ms());
   EXPECT_GT(stopwatch.resolution_ms(), 0);
+  EXPECT_EQ(stopwatch.name(), "clock");
 }
 
 TEST(Isa, ALimitLowersAndNeverRaises) {

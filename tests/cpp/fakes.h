@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -47,6 +48,10 @@ struct FakeDevice {
   std::function<void()> when_asked;  // whether it may be tuned on
   Stream tuning_stream;              // if not null, what is tuned on
   double resolution_ms = 0;
+  // Noon of the last of January 2030.
+  std::chrono::system_clock::time_point calendar_time =
+      std::chrono::sys_days{std::chrono::year{2030} / 1 / 31} +
+      std::chrono::hours(12);
   double noise = 0;   // standard deviation of the logarithm of a reading
   int disturbed = 0;  // one reading in so many is half as long again; 0: none
   unsigned seed = 1;  // of the noise
@@ -87,6 +92,7 @@ class FakeStopwatch final : public Stopwatch {
                             : Status::failed("the clock did not advance");
   }
 
+  std::string_view name() const override { return "fake"; }
   double resolution_ms() const override { return device_.resolution_ms; }
   double now_ms() override { return device_.clock.now_ms(); }
 
@@ -139,6 +145,10 @@ class FakeBackend final : public Backend {
   }
 
   double now_ms() const override { return device_.clock.now_ms(); }
+
+  std::chrono::system_clock::time_point calendar_time() const override {
+    return device_.calendar_time;
+  }
 
   Status may_tune(Device, Stream) const override {
     if (device_.when_asked) {

@@ -18,7 +18,8 @@ constexpr const char* kSeed =
     "# the big one\n"
     "GemmTunableOp_BFloat16_TN,tn_4096_16_4096_ld_4096_4096_4096,"
     "Gemm_Cublaslt_id_66_tile_312,0.01295\n"
-    "GemmTunableOp_float_NN,nn_64_64_64_ld_64_64_64_threads_8,Default,0.5,0.5\n"
+    "GemmTunableOp_float_NN,nn_64_64_64_ld_64_64_64_threads_8,Default,0.5,0.5,"
+    "clock,100,0.0042,0.02,2026-11-30\n"
     "\n"
     "GemmStridedBatchedTunableOp_BFloat16_NN,nn_64_64_64_B_1024_ld_64_64_64,"
     "Default\n"
@@ -62,8 +63,15 @@ void expect_sound(const CsvDocument& document) {
     ASSERT_FALSE(row.key.op.empty());
     ASSERT_FALSE(row.key.params.empty());
     ASSERT_FALSE(row.solution.empty());
-    ASSERT_LE(row.extra.size(), 5U);
+    ASSERT_LE(row.extra.size(), 13U);
     ASSERT_GT(row.line, 0U);
+    ASSERT_GT(row.time_ms().value_or(1), 0);
+    ASSERT_GT(row.default_ms().value_or(1), 0);
+    ASSERT_LE(row.timing().value_or("").size(), 32U);
+    ASSERT_GT(row.samples().value_or(1), 0);
+    ASSERT_GE(row.spread().value_or(0), 0);
+    ASSERT_GE(row.margin().value_or(0), 0);
+    ASSERT_EQ(row.date().value_or("2026-11-30").size(), 10U);
     const std::string line = format_row(row);
     ASSERT_LE(line.size(), 4097U);
     ASSERT_EQ(line.find_first_of(std::string("\r\0\x1b", 3)),

@@ -39,7 +39,7 @@ TEST(ResultsCsvHostile, LinesThatAreNotUnderstoodAreReportedAndKept) {
                            "Gemm,nn_1\n"
                            ",,,\n"
                            "Gemm,,Default\n"
-                           "a,b,c,d,e,f,g,h,i\n"
+                           "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n"
                            "Gemm,nn_1,Default\n";
   const CsvDocument document = parse_results(text);
   const std::string row =
@@ -54,7 +54,7 @@ TEST(ResultsCsvHostile, LinesThatAreNotUnderstoodAreReportedAndKept) {
                              "Gemm,nn_1\n"
                              ",,,\n"
                              "Gemm,,Default\n"
-                             "a,b,c,d,e,f,g,h,i\n"
+                             "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n"
                              "Gemm,nn_1,Default\n");
 }
 

@@ -54,6 +54,51 @@ TEST(ResultsCsv, ATimeIsOptionalAndNeverInvented) {
   }
 }
 
+TEST(ResultsCsv, ARowSaysHowItWasFound) {
+  const std::string text = "Gemm,nn_1,Gemm_A,0.5,1,clock,100,0.0042,0.02,"
+                           "2026-11-30,of a later version\n";
+  const CsvRow row = parse_results(text).rows[0];
+  EXPECT_EQ(row.time_ms(), 0.5);
+  EXPECT_EQ(row.default_ms(), 1.0);
+  EXPECT_EQ(row.timing(), "clock");
+  EXPECT_EQ(row.samples(), 100);
+  EXPECT_EQ(row.spread(), 0.0042);
+  EXPECT_EQ(row.margin(), 0.02);
+  EXPECT_EQ(row.date(), "2026-11-30");
+  EXPECT_EQ(rewritten(text), text);
+}
+
+// Whoever edits a row may stop anywhere, or leave something out.
+TEST(ResultsCsv, EachFieldBehindTheSolutionMayBeAbsent) {
+  const std::string whole = "Gemm,nn_1,Gemm_A,0.5,1,clock,100,0.0042,0.02,"
+                            "2026-11-30";
+  for (std::size_t end = whole.find(",0.5"); end != std::string::npos;
+       end = whole.find(',', end + 1)) {
+    const std::string line = whole.substr(0, end) + '\n';
+    const CsvDocument document = parse_results(line);
+    EXPECT_TRUE(document.complaints.empty()) << line;
+    ASSERT_EQ(document.rows.size(), 1U) << line;
+    const CsvRow& row = document.rows[0];
+    const std::size_t fields = row.extra.size();
+    EXPECT_EQ(row.time_ms().has_value(), fields > 0) << line;
+    EXPECT_EQ(row.default_ms().has_value(), fields > 1) << line;
+    EXPECT_EQ(row.timing().has_value(), fields > 2) << line;
+    EXPECT_EQ(row.samples().has_value(), fields > 3) << line;
+    EXPECT_EQ(row.spread().has_value(), fields > 4) << line;
+    EXPECT_EQ(row.margin().has_value(), fields > 5) << line;
+    EXPECT_EQ(row.date(), std::nullopt) << line;
+    EXPECT_EQ(rewritten(line), line);
+  }
+  const std::string gaps = "Gemm,nn_1,Gemm_A,,,,100,,,2026-11-30\n";
+  const CsvRow row = parse_results(gaps).rows[0];
+  EXPECT_EQ(row.time_ms(), std::nullopt);
+  EXPECT_EQ(row.timing(), std::nullopt);
+  EXPECT_EQ(row.samples(), 100);
+  EXPECT_EQ(row.spread(), std::nullopt);
+  EXPECT_EQ(row.date(), "2026-11-30");
+  EXPECT_EQ(rewritten(gaps), gaps);
+}
+
 TEST(ResultsCsv, EmptyMeansNothingButSpace) {
   for (const char* text : {"", "\n", "  \n\t\n\r\n", "\xef\xbb\xbf"}) {
     EXPECT_TRUE(parse_results(text).empty);
@@ -148,13 +193,6 @@ TEST(ResultsCsv, TheLastOfDuplicatesWins) {
             "# first\n# second\nGemm,nn_1,Gemm_B,2\nGemm,nn_2,Default\n");
 }
 
-TEST(ResultsCsv, WritesTimesShortAndWithAPoint) {
-  EXPECT_EQ(format_milliseconds(0.0129512345), "0.012951");
-  EXPECT_EQ(format_milliseconds(1.0), "1");
-  EXPECT_EQ(format_milliseconds(123456.0), "1.2346e+05");
-  EXPECT_EQ(format_milliseconds(1e-7), "1e-07");
-}
-
 struct CommaPoint : std::numpunct<char> {
   char do_decimal_point() const override { return ','; }
   char do_thousands_sep() const override { return '.'; }
@@ -171,6 +209,7 @@ TEST(ResultsCsv, KnowsNoLocale) {
     }
   }
   EXPECT_EQ(format_milliseconds(1234.5), "1234.5");
+  EXPECT_EQ(format_decimal(1234.5, 4), "1234.5");
   EXPECT_EQ(parse_results("Gemm,nn_1,Default,0.5\n").rows[0].time_ms(), 0.5);
   std::locale::global(before);
   std::setlocale(LC_ALL, "C");

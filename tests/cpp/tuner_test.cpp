@@ -3,6 +3,10 @@
 
 #include "tuner_fixture.h"
 
+#include <cmath>
+
+#include "tuning/selection.h"
+
 namespace tunedops {
 namespace {
 
@@ -20,6 +24,40 @@ TEST_F(TunerTest, TheFastestWins) {
   ASSERT_EQ(outcome.measurements.size(), 4U);
   EXPECT_EQ(outcome.measurements[0].solution, "Default");
   EXPECT_EQ(refused(outcome, "Faster"), "");
+}
+
+TEST_F(TunerTest, TheOutcomeSaysHowItWasFound) {
+  add({.name = "Default", .ms = 1.0});
+  add({.name = "Fast", .ms = 0.5});
+  const TuneOutcome outcome = race();
+  EXPECT_EQ(outcome.timing.stopwatch, "fake");
+  EXPECT_EQ(outcome.timing.samples, samples(outcome, "Fast"));
+  EXPECT_EQ(outcome.timing.samples, samples(outcome, "Default"));
+  EXPECT_GT(outcome.timing.samples, 10);
+  EXPECT_NEAR(outcome.timing.spread, 0, 1e-9);
+  EXPECT_EQ(outcome.timing.margin, kMargin);
+  EXPECT_EQ(outcome.timing.date, "2030-01-31");
+}
+
+// A normal distribution's quartiles are 0.6745 standard deviations away, and a
+// ratio has the noise of two readings.
+TEST_F(TunerTest, TheSpreadIsThatOfTheNoise) {
+  device_.noise = 0.05;
+  limits_.budget_ms = 1e6;
+  limits_.duration_ms = 1e4;
+  limits_.iterations = 2000;
+  add({.name = "Default", .ms = 1.0});
+  add({.name = "Fast", .ms = 0.5});
+  const Timing won = race().timing;
+  EXPECT_NEAR(won.spread, 0.6745 * 0.05 * std::sqrt(2.0), 0.005);
+  EXPECT_EQ(won.samples, 2000);
+  clear();
+  add({.name = "Default", .ms = 1.0});
+  add({.name = "Slow", .ms = 1.2});
+  const TuneOutcome lost = race();
+  ASSERT_EQ(lost.solution, "Default");
+  EXPECT_NEAR(lost.timing.spread, 0.6745 * 0.05, 0.005)
+      << "there is no ratio but to itself";
 }
 
 TEST_F(TunerTest, AConfigIsASolutionOfItsOwn) {

@@ -94,6 +94,19 @@ assert not any(r.tuned_here for r in tunedops.get_results("cuda"))
     assert results_path.read_text() == text
 
 
+def test_a_row_says_how_it_was_timed() -> None:
+    key = key_of(randn(8, 512), randn(512, 256))
+    for replay, timing in (("0", "events"), ("1", "graphs")):
+        _C.set_setting("GRAPH_REPLAY", replay)
+        outcome = _C.tune(GPU, *key, False)
+        assert outcome.failure == ""
+        (result,) = tunedops.get_results("cuda")
+        assert (result.timing, result.samples) == (timing, outcome.samples)
+        assert result.spread is not None
+        assert result.margin == 0.02
+        assert result.date is not None
+
+
 NUMBERS = "stages_35_splitk_2_red_{}_swizzle_0_custom_0_inner_0_cluster_0"
 UNUSABLE = [
     "Gemm_Cublaslt_id_66_tile_9999_" + NUMBERS.format(0),

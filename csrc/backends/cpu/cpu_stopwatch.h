@@ -12,6 +12,7 @@ class CpuStopwatch final : public Stopwatch {
  public:
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override;
+  std::string_view name() const override { return "clock"; }
   double resolution_ms() const override { return 0.02; }
   double now_ms() override;
 };

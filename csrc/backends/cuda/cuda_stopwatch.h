@@ -24,6 +24,7 @@ class CudaStopwatch final : public Stopwatch {
   /// Of short calls more than were asked for.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override;
+  std::string_view name() const override { return "events"; }
   double resolution_ms() const override { return 0.02; }
   double now_ms() override;
 

@@ -31,6 +31,7 @@ class GraphStopwatch final : public Stopwatch {
                 double& milliseconds) override {
     return launches_.measure(rotation, first, 1, milliseconds);
   }
+  std::string_view name() const override { return "graphs"; }
   double resolution_ms() const override { return launches_.resolution_ms(); }
   double now_ms() override { return launches_.now_ms(); }
 

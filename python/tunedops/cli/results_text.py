@@ -6,7 +6,9 @@ is the compiled module's reader, and the two understand a file alike.
 
 from __future__ import annotations
 
+import datetime
 import math
+import re
 from dataclasses import dataclass, field
 
 from tunedops.workloads import COLUMNS
@@ -14,13 +16,18 @@ from tunedops.workloads import COLUMNS
 
 @dataclass(frozen=True)
 class Row:
-    """One result. Times are milliseconds; None where the row has none."""
+    """One result, as :class:`tunedops.results.Result` has it."""
 
     op: str
     params: str
     solution: str
     time_ms: float | None
     default_ms: float | None
+    timing: str | None
+    samples: int | None
+    spread: float | None
+    margin: float | None
+    date: str | None
 
 
 @dataclass
@@ -63,18 +70,49 @@ def _take(found: ResultsText, number: int, line: str) -> None:
         else:
             found.complaints.append((number, "is not 'Validator,KEY,VALUE'"))
     elif len(fields) >= 3 and all(fields[:3]):
-        time_ms, default_ms = (_milliseconds(fields[i : i + 1]) for i in (3, 4))
-        op, params, solution = fields[:3]
-        found.rows[op, params] = Row(op, params, solution, time_ms, default_ms)
+        op, params, solution, *extra = fields
+        time_ms, default_ms, timing, samples, spread, margin, date = (*extra, *[""] * 7)[:7]
+        found.rows[op, params] = Row(
+            op,
+            params,
+            solution,
+            _milliseconds(time_ms),
+            _milliseconds(default_ms),
+            timing if re.fullmatch(r"[A-Za-z0-9_-]{1,32}", timing) else None,
+            _count(samples),
+            _number(spread),
+            _number(margin),
+            _day(date),
+        )
     else:
         found.complaints.append(
             (number, "is not 'op,params,solution[,time_ms[,...]]' and is ignored")
         )
 
 
-def _milliseconds(fields: list[str]) -> float | None:
-    try:
-        value = float(fields[0])
-    except (IndexError, ValueError):
+# Python's own conversions would take more: `1_0`, `+1`, `nan`, digits of other scripts.
+
+
+def _number(text: str) -> float | None:
+    if not re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
         return None
-    return value if math.isfinite(value) and value > 0 else None
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _milliseconds(text: str) -> float | None:
+    value = _number(text)
+    return value if value else None
+
+
+def _count(text: str) -> int | None:
+    return (int(text) or None) if re.fullmatch("[0-9]{1,9}", text) else None
+
+
+def _day(text: str) -> str | None:
+    if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return None
+    try:
+        return str(datetime.date.fromisoformat(text))
+    except ValueError:
+        return None

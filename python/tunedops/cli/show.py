@@ -9,7 +9,15 @@ from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, visible
 from tunedops.cli.results_text import parse_results
 from tunedops.cli.text_file import read_text
-from tunedops.table import make_console, microseconds, ratio_of, results_table, times
+from tunedops.table import (
+    date_column,
+    make_console,
+    microseconds,
+    percent,
+    ratio_of,
+    results_table,
+    times,
+)
 
 if TYPE_CHECKING:
     from tunedops.cli.argparse_types import Commands
@@ -43,16 +51,19 @@ def run(arguments: argparse.Namespace) -> int:
     console = make_console()
     for key, value in found.validators:
         console.print(f"{key}: {visible(value)}", soft_wrap=True)
-    table = results_table(["op", "params"], ["solution"])
+    table = results_table(["op", "params"], ["solution", *date_column(console)])
     for row in found.rows.values():
-        table.add_row(
+        cells = (
             visible(row.op),
             visible(row.params),
             microseconds(row.default_ms),
             microseconds(row.time_ms),
             times(ratio_of(row.default_ms, row.time_ms)),
+            percent(row.spread),
             visible(row.solution),
+            row.date or "-",
         )
+        table.add_row(*cells[: len(table.columns)])
     console.print(table)
     for number, complaint in found.complaints:
         say(f"{path}:{number}: {complaint}")

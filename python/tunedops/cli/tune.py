@@ -20,7 +20,8 @@ from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, visible
 from tunedops.cli.problems import Problem, read_problems
 from tunedops.cli.processor_share import ProcessorShare
-from tunedops.table import make_console, microseconds, ratio_of, results_table, times
+from tunedops.results import Result
+from tunedops.table import make_console, microseconds, percent, ratio_of, results_table, times
 from tunedops.workloads import COLUMNS
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Outcome:
     """The winner; of a failure the reason."""
     time_ms: float | None = None
     default_ms: float | None = None
+    spread: float | None = None
+    """Of the measurements, see :class:`tunedops.results.Result`."""
     disturbed: bool = False
     """Whether other work on the machine disturbed the measurements."""
     elapsed_ms: float | None = None
@@ -168,8 +171,10 @@ def stored_outcomes(problems: list[Problem], device: tuple[str, int]) -> dict[Pr
     for problem in problems:
         row = _C.stored(device, *problem.key)
         if row is not None:
-            _, _, solution, time_ms, default_ms, _ = row
-            outcomes[problem] = Outcome("stored", solution, time_ms, default_ms)
+            result = Result(*row)
+            outcomes[problem] = Outcome(
+                "stored", result.solution, result.time_ms, result.default_ms, result.spread
+            )
     return outcomes
 
 
@@ -235,6 +240,7 @@ def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
         found.solution,
         found.time_ms,
         found.default_ms,
+        found.spread,
         found.disturbed,
         found.elapsed_ms,
     )
@@ -253,6 +259,7 @@ def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> No
             microseconds(outcome.default_ms),
             microseconds(outcome.time_ms),
             times(outcome.ratio),
+            percent(outcome.spread),
             visible(outcome.solution),
             outcome.how,
         )
@@ -261,7 +268,7 @@ def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> No
     table.add_section()
     for name, members in [*groups, ("geomean", suites)]:
         ratios = [outcomes[p].ratio for p in done if p.suite in members]
-        table.add_row(visible(name), "", "", times(geomean(ratios)), "", "")
+        table.add_row(visible(name), "", "", times(geomean(ratios)), "", "", "")
     make_console().print(table)
 
 

@@ -13,9 +13,9 @@ constexpr std::size_t kFewestWithSpread = 3;
 // that all of them together keep to it.
 static_assert(kFinalists == 3);
 constexpr double kStudent[kEnoughRatios - kFewestWithSpread][kFinalists] = {
-    {14.089, 19.962, 24.464}, {7.453, 9.465, 10.869}, {5.598, 6.758, 7.529},
-    {4.773, 5.604, 6.138},    {4.317, 4.981, 5.398},  {4.029, 4.595, 4.944},
-    {3.833, 4.334, 4.640},    {3.690, 4.146, 4.422},  {3.581, 4.005, 4.259},
+    {11.113, 15.764, 19.326}, {6.322, 8.053, 9.258}, {4.908, 5.951, 6.642},
+    {4.262, 5.030, 5.523},    {3.898, 4.524, 4.916}, {3.667, 4.207, 4.540},
+    {3.507, 3.991, 4.286},    {3.390, 3.835, 4.103}, {3.301, 3.716, 3.965},
 };
 
 }  // namespace
@@ -43,7 +43,7 @@ double median_upper_bound(std::vector<double> values, double doubt) {
   // sum underflow; the binomial is normal then, and for so many a bound for the
   // least doubt that anyone asks for costs nothing.
   if (count > 1000) {
-    constexpr double kDeviations = 3.144;
+    constexpr double kDeviations = 3.004;
     const double rank =
         std::ceil(0.5 * count + 0.5 + kDeviations * 0.5 * std::sqrt(count));
     return values[static_cast<std::size_t>(rank) - 1];

@@ -16,10 +16,10 @@ namespace tunedops {
 double median(std::vector<double> values);
 
 /// How often a bound on the ratios of all finalists together may be wrong.
-inline constexpr double kDoubt = 0.0025;
+inline constexpr double kDoubt = 0.004;
 
 /// An upper bound of the median that is too low with at most that probability.
-/// It is infinite for so few values (8 for 0.25 %) that their order cannot give
+/// It is infinite for so few values (7 for 0.4 %) that their order cannot give
 /// that.
 double median_upper_bound(std::vector<double> values, double doubt = kDoubt);
 
@@ -35,7 +35,7 @@ inline constexpr std::size_t kFinalists = 3;
 inline constexpr std::size_t kEnoughRatios = 12;
 
 /// An upper bound of what fewer ratios scatter about: Student's, on their
-/// logarithms, with 99.75 % confidence for all `finalists` together.
+/// logarithms, with 99.6 % confidence for all `finalists` together.
 double few_ratios_upper_bound(const std::vector<double>& ratios,
                               std::size_t finalists);
 

@@ -153,12 +153,23 @@ Status Race::glance(Racer& racer) {
   return status;
 }
 
-// The fastest reading is the least disturbed one: enough to screen by.
+// A device gets slower as it gets warm, and a glance may be another way to
+// measure. So times are told as they would be if Default still took what it
+// took at first: readings of one round are comparable then. Of those of several
+// rounds the middle one counts, of two the lower: a disturbed one is high, and
+// a lucky one is low.
 void Race::add_reading(Racer& racer, int calls, double milliseconds) {
-  racer.measurement.time_ms =
-      racer.screened_calls == 0
-          ? milliseconds
-          : std::min(racer.measurement.time_ms, milliseconds);
+  double& time_ms = racer.measurement.time_ms;
+  if (!is_baseline(racer)) {
+    racer.readings.push_back(milliseconds / level_);
+    std::vector<double> sorted = racer.readings;
+    std::sort(sorted.begin(), sorted.end());
+    time_ms = sorted[(sorted.size() - 1) / 2];
+  } else if (racer.screened_calls == 0) {
+    time_ms = milliseconds;
+  } else {
+    level_ = milliseconds / time_ms;
+  }
   racer.screened_calls += calls;
   racer.screened_ms += calls * milliseconds;
 }

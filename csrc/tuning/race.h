@@ -21,6 +21,8 @@ struct Racer {
   std::size_t place = 0;         // in the order in which they came
   std::vector<Launch> rotation;  // one launch per copy of the operands
   Measurement measurement;
+  std::vector<double> readings;  // of screening, if it is not Default
+  bool has_glance_only = true;
   int screened_calls = 0;
   double screened_ms = 0;
   bool is_slow = false;          // that is the only reason why it is out
@@ -100,6 +102,7 @@ class Race {
   TuningBuffers buffers_;
   std::deque<Racer> racers_;  // Default first
   int searched_ = 0;
+  double level_ = 1;  // how long Default takes by now, relative to at first
   std::optional<NumericCheck> check_;
   bool has_baseline_output_ = false;
   std::size_t next_copy_ = 0;

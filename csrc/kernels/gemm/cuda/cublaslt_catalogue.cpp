@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "kernels/gemm/cuda/cublaslt_algorithm.h"
-#include "kernels/gemm/cuda/cublaslt_family.h"
+#include "kernels/gemm/cuda/cublaslt_families.h"
 
 namespace tunedops::cuda {
 namespace {
 
-// Most families have nothing for a given kind, and each has up to 40,000
-// combinations: one is tried at so many places before it is given up.
-constexpr std::size_t kTries = 128;
+// Most families have nothing for a given kind: one is tried at so many places
+// before it is given up.
+constexpr std::size_t kTries = 64;
 
 // Whether whole vectors can be loaded, which is all that lengths and distances
 // are asked for.
@@ -48,9 +48,14 @@ std::vector<UnsplitAlgorithm> find_algorithms(const GemmProblem& problem,
     for (std::size_t i = 0; i < configs.size() && !is_alive; i += stride) {
       is_alive = is_accepted(configs[i]);
     }
-    for (std::size_t i = 0; i < configs.size() && is_alive; ++i) {
-      if (is_accepted(configs[i])) {
-        found.push_back({configs[i], family.reductions});
+    if (!is_alive) {
+      continue;
+    }
+    // Of clusters all that can be are accepted, and to ask takes a while.
+    const bool may_be_declined = !has_clusters(family);
+    for (const CublasltConfig& config : configs) {
+      if (!may_be_declined || is_accepted(config)) {
+        found.push_back({config, family.reductions});
       }
     }
   }

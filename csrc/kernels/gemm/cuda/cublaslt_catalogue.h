@@ -1,9 +1,8 @@
 #pragma once
 
 // Which algorithms cuBLASLt has for a kind of product. It accepts or declines
-// tens of thousands of combinations one by one, for reasons that depend on
-// types, layouts and alignment and not on sizes; so it is asked once for each
-// kind.
+// combinations one by one, for reasons that depend on types, layouts and
+// alignment and not on sizes; so it is asked once for each kind.
 
 #include <memory>
 #include <mutex>

@@ -5,7 +5,7 @@
 
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
-#include "kernels/gemm/cuda/cublaslt_family.h"
+#include "kernels/gemm/cuda/cublaslt_family_config.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 
 namespace tunedops::cuda {

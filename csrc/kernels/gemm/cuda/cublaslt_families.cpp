@@ -1,4 +1,4 @@
-#include "kernels/gemm/cuda/cublaslt_family.h"
+#include "kernels/gemm/cuda/cublaslt_families.h"
 
 #include <algorithm>
 #include <array>
@@ -8,24 +8,7 @@
 namespace tunedops::cuda {
 namespace {
 
-using enum CublasltAttribute;
-
 constexpr int kMostFamilies = 256;
-
-// Stages from here on are chosen by the library; families that have only those
-// are the ones that launch clusters.
-constexpr std::uint32_t kFirstAutomaticStages = 32;
-
-// Clusters from here on have a shape; 0 leaves it to the library.
-constexpr std::uint32_t kFirstCluster = 2;
-
-// Bits of the custom option in families with clusters, as measurements show:
-// whether m is the side of a tile that is made of multiples of 64 (else n is),
-// and whether two groups of warps share a tile. The bit between them turns the
-// direction in which tiles are walked through.
-constexpr std::uint32_t kWideAlongM = 1;
-constexpr std::uint32_t kSharedTile = 4;
-constexpr int kWideSide = 64;
 
 template <class Value>
 Value capability(const cublasLtMatmulAlgo_t& algorithm,
@@ -71,9 +54,6 @@ CublasltFamily read_family(const cublasLtMatmulAlgo_t& algorithm, int id) {
   family.has_swizzles =
       capability<std::uint32_t>(algorithm,
                                 CUBLASLT_ALGO_CAP_CTA_SWIZZLING_SUPPORT) != 0;
-  family.has_clusters = std::all_of(
-      family.stages.begin(), family.stages.end(),
-      [](std::uint32_t stages) { return stages >= kFirstAutomaticStages; });
   return family;
 }
 
@@ -101,61 +81,6 @@ std::vector<CublasltFamily> cublaslt_families(const LtProduct& product) {
     }
   }
   return families;
-}
-
-std::vector<CublasltConfig> unsplit_configs(const CublasltFamily& family) {
-  std::vector<CublasltConfig> configs;
-  CublasltConfig config;
-  config.id = family.id;
-  config[kSplitK] = 1;
-  const auto add_stages = [&] {
-    for (const std::uint32_t stages : family.stages) {
-      config[kStages] = stages;
-      configs.push_back(config);
-    }
-  };
-  for (const std::uint32_t tile : family.tiles) {
-    config[kTile] = tile;
-    for (std::uint32_t custom = 0; custom <= family.most_custom; ++custom) {
-      config[kCustom] = custom;
-      if (!family.has_clusters) {
-        for (const std::uint32_t swizzle : {0U, 1U}) {
-          config[kSwizzle] = swizzle;
-          if (swizzle == 0 || family.has_swizzles) {
-            add_stages();
-          }
-        }
-        continue;
-      }
-      const TileSize size = tile_size(tile);
-      const bool is_wide_along_m = (custom & kWideAlongM) != 0;
-      if ((is_wide_along_m ? size.m : size.n) % kWideSide == 0) {
-        for (config[kCluster] = kFirstCluster; config[kCluster] < kClusterEnd;
-             ++config[kCluster]) {
-          add_stages();
-        }
-      }
-    }
-  }
-  return configs;
-}
-
-bool launches_clusters(const CublasltConfig& config) {
-  return config[kStages] >= kFirstAutomaticStages;
-}
-
-Tiling tiling_of(const CublasltConfig& config) {
-  Tiling tiling;
-  if (const TileSize tile = tile_size(config[kTile]); tile.m > 0) {
-    tiling.tile = tile;
-  }
-  if (const TileSize cluster = cluster_size(config[kCluster]); cluster.m > 0) {
-    tiling.cluster = cluster;
-  }
-  if (launches_clusters(config) && (config[kCustom] & kSharedTile) != 0) {
-    tiling.consumers = 2;
-  }
-  return tiling;
 }
 
 }  // namespace tunedops::cuda

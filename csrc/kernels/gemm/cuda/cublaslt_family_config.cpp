@@ -1,0 +1,102 @@
+#include "kernels/gemm/cuda/cublaslt_family_config.h"
+
+#include <algorithm>
+
+namespace tunedops::cuda {
+namespace {
+
+using enum CublasltAttribute;
+
+// Stages from here on are chosen by the library.
+constexpr std::uint32_t kFirstAutomaticStages = 32;
+
+// Of cluster numbers; 0 leaves the shape to the library.
+constexpr std::uint32_t kFirstCluster = 2;
+constexpr std::uint32_t kLastCluster = 10;  // 4x4; larger ones are declined
+
+// Bits of the custom option in families with clusters, as which combinations
+// are accepted and how fast they are shows: whether m is the side of a tile
+// that is made of multiples of 64 (else n is), and whether two groups of warps
+// share a tile. The bit between them turns the direction in which tiles are
+// walked through.
+constexpr std::uint32_t kWideAlongM = 1;
+constexpr std::uint32_t kSharedTile = 4;
+
+// The wide side consists of these; half of one needs an even other side.
+constexpr int kWideSide = 64;
+constexpr int kOtherSideOfHalf = 16;
+
+// The sums that the registers of a group of warps hold.
+constexpr int kMostElements = 64 * 352;
+
+bool launches_clusters(std::uint32_t stages) {
+  return stages >= kFirstAutomaticStages;
+}
+
+bool fits_registers(TileSize tile, std::uint32_t custom) {
+  const bool is_wide_along_m = (custom & kWideAlongM) != 0;
+  const int wide = is_wide_along_m ? tile.m : tile.n;
+  const int other = is_wide_along_m ? tile.n : tile.m;
+  if (wide == 0 || wide % kWideSide != 0) {
+    return false;
+  }
+  if ((custom & kSharedTile) == 0) {
+    return wide * other <= kMostElements;
+  }
+  return wide * other <= 2 * kMostElements &&
+         (wide / kWideSide % 2 == 0 || other % kOtherSideOfHalf == 0);
+}
+
+}  // namespace
+
+bool has_clusters(const CublasltFamily& family) {
+  return std::all_of(family.stages.begin(), family.stages.end(),
+                     launches_clusters);
+}
+
+std::vector<CublasltConfig> unsplit_configs(const CublasltFamily& family) {
+  std::vector<CublasltConfig> configs;
+  CublasltConfig config;
+  config.id = family.id;
+  config[kSplitK] = 1;
+  // The last attribute differs fastest: a swizzle, or a cluster.
+  const bool clusters = has_clusters(family);
+  const CublasltAttribute last = clusters ? kCluster : kSwizzle;
+  const std::uint32_t begin = clusters ? kFirstCluster : 0;
+  const std::uint32_t end =
+      clusters ? kLastCluster : (family.has_swizzles ? 1 : 0);
+  for (const std::uint32_t tile : family.tiles) {
+    for (std::uint32_t custom = 0; custom <= family.most_custom; ++custom) {
+      if (clusters && !fits_registers(tile_size(tile), custom)) {
+        continue;
+      }
+      config[kTile] = tile;
+      config[kCustom] = custom;
+      for (const std::uint32_t stages : family.stages) {
+        config[kStages] = stages;
+        for (std::uint32_t value = begin; value <= end; ++value) {
+          config[last] = value;
+          configs.push_back(config);
+        }
+      }
+    }
+  }
+  return configs;
+}
+
+Tiling tiling_of(const CublasltConfig& config) {
+  Tiling tiling;
+  if (const TileSize tile = tile_size(config[kTile]); tile.m > 0) {
+    tiling.tile = tile;
+  }
+  if (const TileSize cluster = cluster_size(config[kCluster]); cluster.m > 0) {
+    tiling.cluster = cluster;
+  }
+  if (launches_clusters(config[kStages]) &&
+      (config[kCustom] & kSharedTile) != 0) {
+    tiling.consumers = 2;
+  }
+  return tiling;
+}
+
+}  // namespace tunedops::cuda

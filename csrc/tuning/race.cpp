@@ -77,7 +77,8 @@ Status Race::race(TuneOutcome& outcome) {
   if (!buffers_.status().is_ok()) {
     return buffers_.status();
   }
-  if (limits_.numerical_check.enabled && racers_.size() > 1) {
+  const bool has_rivals = racers_.size() > 1 || !spaces_.empty();
+  if (limits_.numerical_check.enabled && has_rivals) {
     check_.emplace(op_, problem_, buffers_, limits_.numerical_check);
   }
   if (Status entered = enter(baseline()); !entered.is_ok()) {

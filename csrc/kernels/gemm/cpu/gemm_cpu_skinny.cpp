@@ -3,9 +3,11 @@
 #include "backends/cpu/isa.h"
 #include "kernels/gemm/cpu/skinny_pack.h"
 #include "kernels/gemm/cpu/skinny_product.h"
+#include "tuning/listed_space.h"
 #include "tuning/parallel_for.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 namespace tunedops {
@@ -103,17 +105,25 @@ Config to_config(const GemmProblem& problem, const Parameters& parameters) {
       .with("threads", parameters.threads);
 }
 
-/// Nothing if the config is not one that this kernel writes.
-std::optional<Parameters> from_config(const GemmProblem& problem,
-                                      const Config& config) {
+/// All that the loops can run.
+std::vector<Parameters> all_parameters(const GemmProblem& problem) {
+  std::vector<Parameters> all;
   for (const int block : blocks(problem)) {
     for (const bool prefetch : {false, true}) {
       for (const int threads : thread_counts(problem)) {
-        const Parameters parameters{block, prefetch, threads};
-        if (to_config(problem, parameters) == config) {
-          return parameters;
-        }
+        all.push_back({block, prefetch, threads});
       }
+    }
+  }
+  return all;
+}
+
+/// Nothing if the config is not one that this kernel writes.
+std::optional<Parameters> from_config(const GemmProblem& problem,
+                                      const Config& config) {
+  for (const Parameters& parameters : all_parameters(problem)) {
+    if (to_config(problem, parameters) == config) {
+      return parameters;
     }
   }
   return std::nullopt;
@@ -223,6 +233,19 @@ GemmCpuSkinny::do_configs(const GemmProblem& problem) const {
     configs.push_back(to_config(problem, {best.block, best.prefetch, threads}));
   }
   return configs;
+}
+
+std::unique_ptr<ConfigSpace>
+GemmCpuSkinny::do_space(const GemmProblem& problem) const {
+  std::vector<ListedSpace::Entry> entries;
+  for (const Parameters& parameters : all_parameters(problem)) {
+    ConfigPoint point;
+    point.at = {std::log2(static_cast<float>(parameters.block)),
+                parameters.prefetch ? 1.0F : 0.0F,
+                std::log2(static_cast<float>(parameters.threads))};
+    entries.push_back({to_config(problem, parameters), point});
+  }
+  return std::make_unique<ListedSpace>(std::move(entries));
 }
 
 std::optional<Config>

@@ -24,6 +24,8 @@ class GemmCpuSkinny final : public GemmKernel {
  protected:
   Status do_supports(const GemmProblem& problem) const override;
   std::vector<Config> do_configs(const GemmProblem& problem) const override;
+  std::unique_ptr<ConfigSpace>
+  do_space(const GemmProblem& problem) const override;
   std::optional<Config> do_heuristic(const GemmProblem& problem) const override;
   std::unique_ptr<Plan> do_prepare(const GemmProblem& problem,
                                    const Config& config) const override;

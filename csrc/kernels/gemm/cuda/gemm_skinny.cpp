@@ -1,12 +1,14 @@
 #include "kernels/gemm/cuda/gemm_skinny.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
 #include "kernels/gemm/cuda/skinny_product.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
+#include "tuning/listed_space.h"
 
 namespace tunedops {
 namespace {
@@ -141,6 +143,26 @@ std::vector<Config> GemmSkinny::do_configs(const GemmProblem& problem) const {
     }
   }
   return configs;
+}
+
+std::unique_ptr<ConfigSpace>
+GemmSkinny::do_space(const GemmProblem& problem) const {
+  const auto log2_of = [](int value) {
+    return std::log2(static_cast<float>(value));
+  };
+  std::vector<ListedSpace::Entry> entries;
+  for (const SkinnyParameters& x :
+       cuda::all_skinny_parameters(problem, limits_of(problem))) {
+    const Config config = cuda::to_config(x);
+    if (usable(problem, config)) {
+      ConfigPoint point;
+      point.at = {log2_of(x.rows), log2_of(x.warps_wide), log2_of(x.warps_k),
+                  log2_of(x.splits), x.cluster > 1 ? 1.0F : 0.0F};
+      entries.push_back({config, point});
+    }
+  }
+  return std::make_unique<ListedSpace>(
+      std::move(entries), cuda::workspace_cap(problem), kMostCounters);
 }
 
 std::optional<Config>

@@ -209,6 +209,36 @@ std::vector<SkinnyParameters> skinny_parameters(const GemmProblem& p,
   return all;
 }
 
+std::vector<SkinnyParameters>
+all_skinny_parameters(const GemmProblem& p, const SkinnyLimits& limits) {
+  constexpr int kMostWarps = kMostSkinnyThreads / 32;
+  std::vector<SkinnyParameters> all;
+  const auto add = [&](const SkinnyParameters& x) {
+    if (can_run(p, limits, x)) {
+      all.push_back(x);
+    }
+  };
+  for (const int rows : row_choices(p)) {
+    for (int wide = 1; wide <= kMostWarps; wide *= 2) {
+      for (int k = 1; wide * k <= kMostWarps; k *= 2) {
+        SkinnyParameters x{.rows = rows, .warps_wide = wide, .warps_k = k};
+        add(x);
+        for (const int splits :
+             {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64}) {
+          x.splits = splits;
+          x.cluster = 1;
+          add(x);
+          if (splits <= limits.most_cluster) {
+            x.cluster = splits;
+            add(x);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
 bool skinny_surely_wins(const GemmProblem& p) {
   constexpr std::int64_t kManyWeights = 4 << 20;
   const SkinnyVariant variant = skinny_variant(p);

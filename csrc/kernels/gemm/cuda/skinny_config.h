@@ -55,6 +55,10 @@ Status skinny_supports(const GemmProblem& problem);
 std::vector<SkinnyParameters> skinny_parameters(const GemmProblem& problem,
                                                 const SkinnyLimits& limits);
 
+/// All that can run, with the numbers of splits that differ enough.
+std::vector<SkinnyParameters> all_skinny_parameters(const GemmProblem& problem,
+                                                    const SkinnyLimits& limits);
+
 /// Whether it can be trusted unmeasured to beat NVIDIA's libraries: they fall
 /// back to old kernels where the output's rows are no whole vectors, and take
 /// several times as long as reading the weights.

@@ -71,6 +71,7 @@ def fresh_context(tmp_path: Path) -> Iterator[None]:
     _C.exchange_overlay(0)
     _C.set_setting("ENABLED", "0")
     torch.set_num_threads(2)
+    torch.set_grad_enabled(True)  # benchmarks need none, and run in this process too
 
 
 @pytest.fixture

@@ -41,8 +41,6 @@ def _fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     tunedops.enable()
     tunedops.tuning_enable(False)
     torch.set_grad_enabled(False)
-    yield
-    torch.set_grad_enabled(True)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=str)

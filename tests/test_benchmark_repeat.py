@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import repeat
 import side_by_side
-import torch
 import tuning_runs
 from conftest import CPU, QUICK
 from record import read_record
@@ -25,12 +24,6 @@ few,mm,float32,nt,1,4,64,64
 few,linear,float32,nt,1,4,64,96
 """
 TIMED = SideBySide(["Default", "A", "B"], [[3e-6, 2.2e-6, 2e-6]] * 11)
-
-
-@pytest.fixture(autouse=True)
-def _gradients() -> Iterator[None]:
-    yield
-    torch.set_grad_enabled(True)
 
 
 @pytest.fixture

@@ -16,13 +16,14 @@
 namespace tunedops {
 
 inline constexpr std::size_t kPointDimensions = 12;
+using Coordinates = std::array<float, kPointDimensions>;
 
 struct ConfigPoint {
   std::uint32_t id = 0;  // what the space makes a config of
   /// By the kernel's own model of its costs. Only the ratios count; a kernel
   /// without a model says 1 for all.
   float predicted_ms = 1;
-  std::array<float, kPointDimensions> at{};  // what is not used is 0
+  Coordinates at{};  // what is not used is 0
 };
 
 class ConfigSpace {

@@ -1,6 +1,7 @@
 #include "kernels/gemm/cuda/cublaslt_family_config.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tunedops::cuda {
 namespace {
@@ -28,6 +29,17 @@ constexpr int kOtherSideOfHalf = 16;
 
 // The sums that the registers of a group of warps hold.
 constexpr int kMostElements = 64 * 352;
+
+// How alike algorithms are: a step of the coordinate of a tile is a factor of
+// 1.2, of a split one of 1.5.
+constexpr float kPerTileDoubling = 4;
+constexpr float kPerSplitDoubling = 1.7F;
+constexpr float kPerStage = 0.5F;
+constexpr float kPerFamily = 2;
+
+float log2_of(int value) {
+  return std::log2(static_cast<float>(std::max(value, 1)));
+}
 
 bool launches_clusters(std::uint32_t stages) {
   return stages >= kFirstAutomaticStages;
@@ -97,6 +109,27 @@ Tiling tiling_of(const CublasltConfig& config) {
     tiling.consumers = 2;
   }
   return tiling;
+}
+
+Coordinates coordinates_of(const CublasltConfig& config) {
+  const Tiling tiling = tiling_of(config);
+  const std::uint32_t custom = config[kCustom];
+  const auto bit = [custom](int place) {
+    return static_cast<float>(custom >> place & 1);
+  };
+  return {kPerTileDoubling * log2_of(tiling.tile.m),
+          kPerTileDoubling * log2_of(tiling.tile.n),
+          log2_of(tiling.cluster.m),
+          log2_of(tiling.cluster.n),
+          kPerSplitDoubling * log2_of(static_cast<int>(config[kSplitK])),
+          bit(0),
+          bit(1),
+          bit(2),
+          static_cast<float>(custom >> 3),
+          kPerStage * static_cast<float>(config[kStages]),
+          kPerFamily * static_cast<float>(config.id),
+          log2_of(static_cast<int>(config[kReduction]) + 1) +
+              static_cast<float>(config[kSwizzle])};
 }
 
 }  // namespace tunedops::cuda

@@ -10,6 +10,7 @@
 #include "kernels/gemm/cuda/cublaslt_config.h"
 #include "kernels/gemm/cuda/cublaslt_cost.h"
 #include "kernels/gemm/cuda/cublaslt_tiles.h"
+#include "tuning/config_space.h"
 
 namespace tunedops::cuda {
 
@@ -33,5 +34,8 @@ std::vector<CublasltConfig> unsplit_configs(const CublasltFamily& family);
 
 /// How an algorithm cuts a product.
 Tiling tiling_of(const CublasltConfig& config);
+
+/// Where it lies among all algorithms.
+Coordinates coordinates_of(const CublasltConfig& config);
 
 }  // namespace tunedops::cuda

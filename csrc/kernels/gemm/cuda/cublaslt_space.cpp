@@ -1,7 +1,6 @@
 #include "kernels/gemm/cuda/cublaslt_space.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
@@ -20,17 +19,6 @@ constexpr std::int64_t kLeastBytesOfSplit = 256;  // along k
 constexpr std::uint32_t kReductions[] = {CUBLASLT_REDUCTION_SCHEME_INPLACE,
                                          CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE,
                                          CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE};
-
-// How alike algorithms are: a step of the coordinate of a tile is a factor of
-// 1.2, of a split one of 1.5.
-constexpr float kPerTileDoubling = 4;
-constexpr float kPerSplitDoubling = 1.7F;
-constexpr float kPerStage = 0.5F;
-constexpr float kPerFamily = 2;
-
-float log2_of(int value) {
-  return std::log2(static_cast<float>(std::max(value, 1)));
-}
 
 }  // namespace
 
@@ -94,8 +82,9 @@ std::vector<ConfigPoint> CublasltSpace::points(std::size_t most) {
   std::vector<ConfigPoint> points;
   configs_.clear();
   for (const Guess& guess : guesses) {
-    points.push_back(point_of(guess.config, guess.us));
-    points.back().id = static_cast<std::uint32_t>(configs_.size());
+    points.push_back({.id = static_cast<std::uint32_t>(configs_.size()),
+                      .predicted_ms = guess.us / 1000,
+                      .at = coordinates_of(guess.config)});
     configs_.push_back(guess.config);
   }
   return points;
@@ -111,35 +100,10 @@ std::optional<ConfigPoint> CublasltSpace::locate(const Config& config) const {
     return std::nullopt;
   }
   const Tiling tiling = tiling_of(*attributes);
-  return point_of(
-      *attributes,
-      cost_.total_us(tiling, cost_.step_us(tiling),
-                     static_cast<int>(std::max(1U, (*attributes)[kSplitK]))));
-}
-
-ConfigPoint CublasltSpace::point_of(const CublasltConfig& config,
-                                    double us) const {
-  const Tiling tiling = tiling_of(config);
-  const std::uint32_t custom = config[kCustom];
-  const auto bit = [custom](int place) {
-    return static_cast<float>(custom >> place & 1);
-  };
-  ConfigPoint point;
-  point.predicted_ms = static_cast<float>(us / 1e3);
-  point.at = {kPerTileDoubling * log2_of(tiling.tile.m),
-              kPerTileDoubling * log2_of(tiling.tile.n),
-              log2_of(tiling.cluster.m),
-              log2_of(tiling.cluster.n),
-              kPerSplitDoubling * log2_of(static_cast<int>(config[kSplitK])),
-              bit(0),
-              bit(1),
-              bit(2),
-              static_cast<float>(custom >> 3),
-              kPerStage * static_cast<float>(config[kStages]),
-              kPerFamily * static_cast<float>(config.id),
-              log2_of(static_cast<int>(config[kReduction]) + 1) +
-                  static_cast<float>(config[kSwizzle])};
-  return point;
+  const int splits = static_cast<int>(std::max(1U, (*attributes)[kSplitK]));
+  const double us = cost_.total_us(tiling, cost_.step_us(tiling), splits);
+  return ConfigPoint{.predicted_ms = static_cast<float>(us / 1000),
+                     .at = coordinates_of(*attributes)};
 }
 
 }  // namespace tunedops::cuda

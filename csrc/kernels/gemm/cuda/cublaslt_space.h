@@ -32,7 +32,6 @@ class CublasltSpace final : public ConfigSpace {
 
   void add_guesses(const UnsplitAlgorithm& algorithm,
                    std::vector<Guess>& guesses) const;
-  ConfigPoint point_of(const CublasltConfig& config, double us) const;
 
   GemmProblem problem_;
   CublasltCatalogue& catalogue_;

@@ -6,8 +6,14 @@ with the value, so these tests leave out the numerical check where it is to win.
 
 from __future__ import annotations
 
+import json
+import re
+
+import pytest
+import tunedops
 from conftest import CPU, RunPython
 from tunedops import _C
+from tunedops.search import SEARCHES, searching
 
 # Enough time for most of the space. Default has to take longer than filling an output.
 LIMITS = {
@@ -107,3 +113,96 @@ def test_kernels_without_a_space_are_not_searched() -> None:
     _C.set_setting("SEARCH", "exhaustive")
     found = _C.tune(CPU, *key, False)
     assert (found.failure, found.searched) == ("", 0)
+
+
+# ---- for one call
+
+
+def test_the_words_are_those_of_the_setting() -> None:
+    for search in SEARCHES:
+        _C.set_setting("SEARCH", search)
+    with pytest.raises(ValueError, match=f"must be {SEARCHES[0]}, {SEARCHES[1]} or {SEARCHES[2]}"):
+        _C.set_setting("SEARCH", "all")
+
+
+def test_it_is_put_back() -> None:
+    _C.set_setting("SEARCH", "proposals")
+    with searching(None):
+        assert _C.setting("SEARCH") == "proposals"
+
+    def fail() -> None:
+        with searching("exhaustive"):
+            assert _C.setting("SEARCH") == "exhaustive"
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert _C.setting("SEARCH") == "proposals"
+
+
+def test_the_environment_wins_with_a_warning(run_python: RunPython) -> None:
+    done = run_python(
+        """
+        from tunedops.search import searching
+        for _ in range(2):
+            with searching("exhaustive"):
+                assert _C.setting("SEARCH") == "proposals"
+        with searching("proposals"):
+            pass
+        """,
+        TUNEDOPS_SEARCH="proposals",
+    )
+    assert done.stderr.count("Warning") == 1
+    assert "TUNEDOPS_SEARCH=proposals is set in the environment and wins" in done.stderr
+
+
+def test_lists_are_tuned_with_the_search_asked_for(
+    run_python: RunPython, extra_kernels: str
+) -> None:
+    run_python(
+        """
+        from pathlib import Path
+        Path("list.csv").write_text(",".join(KEY) + "\\n")
+        def found(**options):
+            tunedops.clear()
+            tunedops.set_filename(f"{len(os.listdir())}.csv")
+            tunedops.tune_gemm_in_file("list.csv", **options)
+            (result,) = tunedops.get_results()
+            return result.solution
+        assert found(search="proposals") in PROPOSED
+        assert found(search="exhaustive") in FAST
+        assert _C.setting("SEARCH") == "guided"
+        assert found() in FAST, "as the setting says"
+        """,
+        prelude=extra_kernels + PRODUCT,
+        **LIMITS,
+    )
+
+
+@pytest.mark.parametrize("search", ["all", "", "Guided", "or"])
+def test_other_words_are_errors_before_anything_is_done(search: str) -> None:
+    expected = f"search must be proposals, guided or exhaustive, got '{search}'$"
+    with pytest.raises(ValueError, match=f"^tune_gemm_in_file: {expected}"):
+        tunedops.tune_gemm_in_file("no file", search=search)
+    with pytest.raises(ValueError, match=f"^mgpu_tune_gemm_in_file: {expected}"):
+        tunedops.mgpu_tune_gemm_in_file("no file", 1000, search=search)
+    assert _C.setting("SEARCH") == "guided"
+
+
+def test_the_command_says_how_far_it_searched(run_python: RunPython, extra_kernels: str) -> None:
+    code = """
+        from tunedops.cli.main import main
+        with open("list.csv", "w") as file:
+            file.write(",".join(KEY) + "\\n")
+        sys.exit(main(["tune", "list.csv", "--retune", *json.loads(os.environ["WORDS"])]))
+    """
+
+    def printed(*words: str) -> str:
+        prelude = extra_kernels + PRODUCT
+        return run_python(code, prelude=prelude, **LIMITS, WORDS=json.dumps(words)).stdout
+
+    sentence = "searched {0} configs beyond what kernels propose: {0} for a product in the median, "
+    sentence = f"\n{sentence}{{0}} at most\n"
+    assert sentence.format(48) in printed("--search", "exhaustive")
+    assert re.search(sentence.format(r"\d+"), printed())
+    assert "searched" not in printed("--search", "proposals")

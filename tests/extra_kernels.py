@@ -14,6 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 SOURCE = """
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "kernels/gemm/gemm_kernel.h"
 #include "tunedops/tuning_context.h"
 
@@ -21,13 +25,15 @@ using namespace tunedops;
 
 namespace {
 
-// Fills the output with a value of its config.
+// Fills the output with a value of its config, after a while.
 class ConstantPlan final : public Plan {
  public:
-  ConstantPlan(const GemmProblem& problem, float value)
-      : problem_(problem), value_(value) {}
+  ConstantPlan(const GemmProblem& problem, float value,
+               std::chrono::microseconds wait = {})
+      : problem_(problem), value_(value), wait_(wait) {}
 
   Status run(const Arguments& arguments, Stream) const override {
+    std::this_thread::sleep_for(wait_);
     auto* out = static_cast<float*>(arguments.operands[kGemmOut]);
     for (std::int64_t column = 0; column < problem_.n; ++column) {
       for (std::int64_t row = 0; row < problem_.m; ++row) {
@@ -40,6 +46,7 @@ class ConstantPlan final : public Plan {
  private:
   GemmProblem problem_;
   float value_;
+  std::chrono::microseconds wait_;
 };
 
 void (*on_failing_run)() = nullptr;
@@ -97,12 +104,74 @@ class FailingGemm final : public FloatGemm {
   }
 };
 
+// 50 values, of which the kernel proposes two. How long each waits is for a
+// search to find out: there is no model of it.
+class VariedSpace final : public ConfigSpace {
+ public:
+  std::vector<ConfigPoint> points(std::size_t most) override {
+    std::vector<ConfigPoint> points;
+    for (std::uint32_t value = 0; value < 50 && value < most; ++value) {
+      points.push_back(point_of(value));
+    }
+    return points;
+  }
+
+  Config config(const ConfigPoint& point) const override {
+    return Config().with("value", point.id);
+  }
+
+  std::optional<ConfigPoint> locate(const Config& config) const override {
+    return point_of(static_cast<std::uint32_t>(config.at("value")));
+  }
+
+ private:
+  static ConfigPoint point_of(std::uint32_t value) {
+    ConfigPoint point;
+    point.id = value;
+    point.at[0] = static_cast<float>(value) / 4;  // neighbours are alike
+    return point;
+  }
+};
+
+class VariedGemm final : public FloatGemm {
+ public:
+  std::string_view name() const override { return "Gemm_Varied"; }
+
+  // Rows have whatever won, so all of the space is accepted.
+  Status check(const ProblemKey&, const Config& config) const override {
+    VariedSpace space;
+    const std::vector<ConfigPoint> points = space.points(50);
+    return std::any_of(points.begin(), points.end(),
+                       [&](const ConfigPoint& point) {
+                         return space.config(point) == config;
+                       })
+               ? Status::ok()
+               : Status::unsupported("is none of 50 values");
+  }
+
+ protected:
+  std::vector<Config> do_configs(const GemmProblem&) const override {
+    return {Config().with("value", 0), Config().with("value", 10)};
+  }
+  std::unique_ptr<ConfigSpace> do_space(const GemmProblem&) const override {
+    return std::make_unique<VariedSpace>();
+  }
+  std::unique_ptr<Plan> do_prepare(const GemmProblem& problem,
+                                   const Config& config) const override {
+    const std::int64_t value = config.at("value");
+    return std::make_unique<ConstantPlan>(
+        problem, static_cast<float>(value),
+        std::chrono::microseconds(20 * std::abs(value - 37)));
+  }
+};
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void register_kernels() {
   KernelRegistry& kernels = getTuningContext().kernels();
   kernels.register_kernel<ConstantGemm>(kGemmOp);
   kernels.register_kernel<FailingGemm>(kGemmOp);
+  kernels.register_kernel<VariedGemm>(kGemmOp);
 }
 
 extern "C" __attribute__((visibility("default"))) void watch_failing_run(

@@ -121,6 +121,10 @@ def test_help_and_version(run: Run) -> None:
     [
         (["frobnicate"], "tunedops: argument COMMAND: invalid choice: 'frobnicate'"),
         (["tune"], "tunedops: tune: the following arguments are required: WORKLOADS"),
+        (
+            ["tune", "a", "--search", "all"],
+            "tunedops: tune: argument --search: invalid choice: 'all'",
+        ),
         (["check", "a", "--frob"], "tunedops: unrecognized arguments: --frob"),
         (["check", "a", "--device", "tpu"], "tunedops: --device tpu: "),
         (["check", "a", "--device", "mps"], "tunedops: --device mps: "),
@@ -385,6 +389,27 @@ def test_read_only_tunes_nothing(run: Run) -> None:
     assert (code, out) == (2, "")
     assert err == "tunedops: TUNEDOPS_READ_ONLY is set, so nothing is tuned or written\n"
     assert files() == {"keys.csv"}
+
+
+def test_search_is_set_if_asked_for(run: Run) -> None:
+    keys = write("keys.csv", KEY)
+    _C.set_setting("SEARCH", "exhaustive")
+    code, out, err = run("tune", keys, "-o", "out.csv")
+    assert (code, err, _C.setting("SEARCH")) == (0, "", "exhaustive")
+    assert "searched" not in out, "no kernel here has anything to search"
+    for search in ("proposals", "guided", "exhaustive"):
+        code, _, err = run("tune", keys, "-o", "out.csv", "--retune", "--search", search)
+        assert (code, err, _C.setting("SEARCH")) == (0, "", search)
+
+
+def test_search_of_the_environment_wins() -> None:
+    words = ("tune", write("keys.csv", KEY), "--search", "exhaustive")
+    code, _, err = finish(command(*words, TUNEDOPS_SEARCH="proposals"))
+    assert (code, err) == (
+        0,
+        "tunedops: TUNEDOPS_SEARCH=proposals is set in the environment and wins over a call "
+        "that sets exhaustive\n",
+    )
 
 
 def test_two_names_for_one_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

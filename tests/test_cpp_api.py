@@ -1,7 +1,8 @@
 """Other extensions can register kernels through the public C++ header, and call the ops.
 
 Builds a small library against `tunedops.get_include()` and the compiled module (what its
-kernels are good for otherwise is in test_chosen_kernel.py), and one that knows torch only.
+kernels are good for otherwise is in test_chosen_kernel.py and test_search.py), and one that
+knows torch only.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def test_the_headers_come_with_the_package() -> None:
     folder = Path(tunedops.get_include())
     assert (folder / "tunedops" / "tuning_context.h").is_file()
     assert (folder / "kernels" / "gemm" / "gemm_kernel.h").is_file()
+    assert (folder / "tuning" / "config_space.h").is_file()
 
 
 def test_kernel_of_another_extension(run_python: RunPython, extra_kernels: str) -> None:

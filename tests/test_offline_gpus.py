@@ -221,6 +221,22 @@ def test_processes_have_the_settings_of_the_program() -> None:
     assert [result.solution for result in tunedops.get_results()] == ["Default"]
 
 
+def test_processes_search_as_asked_for(
+    gpus: Callable[..., FakeModule], pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus("A")
+    given = []
+
+    def tune(shares: dict[Device, list[ListedKey]]) -> list[str]:
+        given.append(offline_gpus.settings_of_the_program().get("SEARCH"))
+        return []
+
+    monkeypatch.setattr(offline_gpus, "tune_in_processes", tune)
+    tunedops.mgpu_tune_gemm_in_file(pattern, 1, search="exhaustive")
+    tunedops.mgpu_tune_gemm_in_file(pattern, 1)
+    assert given == ["exhaustive", "guided"]
+
+
 def test_what_processes_could_not_do_is_said() -> None:
     side = 1_000_000
     huge = f"GemmTunableOp_float_NN,nn_{side}_{side}_{side}_ld_{side}_{side}_{side}"

@@ -29,8 +29,10 @@ def test_defaults(run_python: RunPython) -> None:
     settings = {name: (value, origin) for name, value, _, origin, _ in json.loads(done.stdout)}
     assert settings.pop("TUNING") == ("1", "default")
     assert settings.pop("NUMERICAL_CHECK") == ("1", "default")
+    assert settings.pop("SEARCH") == ("guided", "default")
     assert settings.pop("MAX_TUNING_DURATION_MS") == ("30", "default")
     assert settings.pop("MAX_TUNING_ITERATIONS") == ("100", "default")
+    assert settings.pop("MAX_TUNING_BUDGET_MS") == ("400", "default")
     assert settings.pop("TOTAL_BUDGET_S") == ("120", "default")
     assert settings.pop("MAX_VARIANTS") == ("32", "default")
     assert settings.pop("FILENAME") == ("tunedops_results.csv", "default")
@@ -91,6 +93,8 @@ def test_tolerances() -> None:
         ("MAX_TUNING_BUDGET_MS", "0", "at least 1, got '0'"),
         ("ENABLED", "2", "must be 0 or 1, got '2'"),
         ("ON_MISS", "crash", "must be default, heuristic or error, got 'crash'"),
+        ("ON_MISS", "or", "must be default, heuristic or error, got 'or'"),
+        ("SEARCH", "all", "must be proposals, guided or exhaustive, got 'all'"),
         ("NUMERICAL_CHECK", "1e-3", "two positive tolerances"),
         ("NUMERICAL_CHECK", "inf_1", "two positive tolerances"),
         ("NOBODY", "1", "there is no setting 'NOBODY'"),

@@ -12,6 +12,7 @@ import torch
 from tunedops import _C
 from tunedops.device import parse_device
 from tunedops.key_lists import ListedKey, listed_keys, split_lines, words_for_foreign
+from tunedops.search import check_search, searching
 
 
 def read_keys(
@@ -58,7 +59,10 @@ def tune_keys(keys: Iterable[ListedKey], device: tuple[str, int]) -> list[str]:
 
 
 def tune_gemm_in_file(
-    filename: str | os.PathLike[str], device: str | torch.device | None = None
+    filename: str | os.PathLike[str],
+    device: str | torch.device | None = None,
+    *,
+    search: str | None = None,
 ) -> None:
     """Tunes each problem listed in a file, exactly as listed, that has no result yet.
 
@@ -70,10 +74,17 @@ def tune_gemm_in_file(
         filename: an untuned file (``op,params`` a line) or a results file, of ours or of
             PyTorch's TunableOp.
         device: where (default: the CPU).
+        search: which configs are tried, in place of what the setting ``SEARCH`` says:
+            ``proposals``, ``guided`` or ``exhaustive``.
 
     Raises:
-        ValueError: a line is not a problem of that device; nothing is tuned then.
+        ValueError: ``search`` is another word, or a line is not a problem of that device;
+            nothing is tuned then.
     """
+    check_search("tune_gemm_in_file", search)
     target = parse_device(device)
-    for failure in tune_keys(read_keys([filename], [target]), target):
+    keys = read_keys([filename], [target])
+    with searching(search):
+        failures = tune_keys(keys, target)
+    for failure in failures:
         warnings.warn(f"tunedops: {failure}", stacklevel=2)

@@ -17,12 +17,15 @@ from tunedops import _C
 from tunedops.key_lists import ListedKey
 from tunedops.offline import read_keys, tune_keys
 from tunedops.results import Result
+from tunedops.search import check_search, searching
 
 _Device = tuple[str, int]
 _Key = tuple[str, str]
 
 
-def mgpu_tune_gemm_in_file(filename_pattern: str, num_gpus: int) -> None:
+def mgpu_tune_gemm_in_file(
+    filename_pattern: str, num_gpus: int, *, search: str | None = None
+) -> None:
     """Tunes the problems that files list on several GPUs, and gives all GPUs all results.
 
     Each problem is tuned once for each model of GPU among them, by one process a GPU.
@@ -37,12 +40,15 @@ def mgpu_tune_gemm_in_file(filename_pattern: str, num_gpus: int) -> None:
         filename_pattern: of untuned or results files, with wildcards as of the shell, such
             as ``tunedops_untuned?.csv``.
         num_gpus: how many GPUs, from ``cuda:0`` on.
+        search: which configs are tried, in place of what the setting ``SEARCH`` says:
+            ``proposals``, ``guided`` or ``exhaustive``.
 
     Raises:
-        ValueError: there are not that many GPUs, no file matches, or a line is not a problem
-            of a GPU; nothing is tuned then.
+        ValueError: there are not that many GPUs, no file matches, ``search`` is another word,
+            or a line is not a problem of a GPU; nothing is tuned then.
         RuntimeError: a process failed, or a problem could not be tuned. The rest is kept.
     """
+    check_search("mgpu_tune_gemm_in_file", search)
     available = torch.cuda.device_count() if _C.built_with_cuda else 0
     if not 1 <= num_gpus <= available:
         raise ValueError(
@@ -56,7 +62,8 @@ def mgpu_tune_gemm_in_file(filename_pattern: str, num_gpus: int) -> None:
         raise RuntimeError("mgpu_tune_gemm_in_file: TUNEDOPS_READ_ONLY is on")
     devices = [("cuda", index) for index in range(num_gpus)]
     keys = read_keys(filenames, devices[:1])
-    failures = tune_in_processes(shares_of(keys, devices))
+    with searching(search):
+        failures = tune_in_processes(shares_of(keys, devices))
     for alike in groups_of_alike(devices):
         share_results([key.key for key in keys], alike)
     _C.write_file()

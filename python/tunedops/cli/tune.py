@@ -21,6 +21,7 @@ from tunedops.cli.output import say, visible
 from tunedops.cli.problems import Problem, read_problems
 from tunedops.cli.processor_share import ProcessorShare
 from tunedops.results import Result
+from tunedops.search import SEARCHES
 from tunedops.table import make_console, microseconds, percent, ratio_of, results_table, times
 from tunedops.workloads import COLUMNS
 
@@ -57,6 +58,13 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--retune", action="store_true", help="tune products that have a result, too"
     )
+    parser.add_argument(
+        "--search",
+        choices=SEARCHES,
+        help="which configs to try: those that kernels propose, also what a search leads to "
+        "within the limits, or all, which on a GPU takes minutes for each product (default: as "
+        "TUNEDOPS_SEARCH says, else guided)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -76,6 +84,8 @@ class Outcome:
     """Whether other work on the machine disturbed the measurements."""
     elapsed_ms: float | None = None
     """How long tuning took; None if there was none."""
+    searched: int = 0
+    """How many configs were tried beyond those that kernels propose."""
 
     @property
     def ratio(self) -> float | None:
@@ -93,6 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     if "TUNEDOPS_GRAPH_REPLAY" not in os.environ:
         # No other thread of this process uses a GPU, so nothing forbids graphs.
         _C.set_setting("GRAPH_REPLAY", "1")
+    if arguments.search is not None:
+        _C.set_setting("SEARCH", arguments.search)
 
     outcomes: dict[Problem, Outcome] = {}
     if not arguments.retune:
@@ -116,6 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return 130
     say_how_long(list(outcomes.values()))
+    say_how_far(list(outcomes.values()))
     say_what_disturbed(list(outcomes.values()), share if device[0] == "cpu" else None)
     if os.path.exists(results_file):
         print(f"results: {results_file}")
@@ -243,6 +256,7 @@ def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
         found.spread,
         found.disturbed,
         found.elapsed_ms,
+        found.searched,
     )
 
 
@@ -279,6 +293,16 @@ def say_how_long(outcomes: list[Outcome]) -> None:
         print(
             f"tuned {len(seconds)} of {len(outcomes)} products in {sum(seconds):.1f} s: "
             f"{statistics.median(seconds):.2f} s in the median, {max(seconds):.2f} s at most"
+        )
+
+
+def say_how_far(outcomes: list[Outcome]) -> None:
+    """One line on what was searched, if anything was."""
+    tried = [o.searched for o in outcomes if o.how == "tuned"]
+    if any(tried):
+        print(
+            f"searched {sum(tried)} configs beyond what kernels propose: "
+            f"{statistics.median(tried):.0f} for a product in the median, {max(tried)} at most"
         )
 
 

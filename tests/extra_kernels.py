@@ -14,12 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 SOURCE = """
-#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "kernels/gemm/gemm_kernel.h"
 #include "tunedops/tuning_context.h"
+#include "tuning/listed_space.h"
 
 using namespace tunedops;
 
@@ -104,47 +105,15 @@ class FailingGemm final : public FloatGemm {
   }
 };
 
-// 50 values, of which the kernel proposes two. How long each waits is for a
-// search to find out: there is no model of it.
-class VariedSpace final : public ConfigSpace {
- public:
-  std::vector<ConfigPoint> points(std::size_t most) override {
-    std::vector<ConfigPoint> points;
-    for (std::uint32_t value = 0; value < 50 && value < most; ++value) {
-      points.push_back(point_of(value));
-    }
-    return points;
-  }
-
-  Config config(const ConfigPoint& point) const override {
-    return Config().with("value", point.id);
-  }
-
-  std::optional<ConfigPoint> locate(const Config& config) const override {
-    return point_of(static_cast<std::uint32_t>(config.at("value")));
-  }
-
- private:
-  static ConfigPoint point_of(std::uint32_t value) {
-    ConfigPoint point;
-    point.id = value;
-    point.at[0] = static_cast<float>(value) / 4;  // neighbours are alike
-    return point;
-  }
-};
-
+// Has 50 values, of which it proposes two. How long each waits is for a search
+// to find out: there is no model of it.
 class VariedGemm final : public FloatGemm {
  public:
   std::string_view name() const override { return "Gemm_Varied"; }
 
   // Rows have whatever won, so all of the space is accepted.
   Status check(const ProblemKey&, const Config& config) const override {
-    VariedSpace space;
-    const std::vector<ConfigPoint> points = space.points(50);
-    return std::any_of(points.begin(), points.end(),
-                       [&](const ConfigPoint& point) {
-                         return space.config(point) == config;
-                       })
+    return ListedSpace(entries()).locate(config)
                ? Status::ok()
                : Status::unsupported("is none of 50 values");
   }
@@ -154,7 +123,7 @@ class VariedGemm final : public FloatGemm {
     return {Config().with("value", 0), Config().with("value", 10)};
   }
   std::unique_ptr<ConfigSpace> do_space(const GemmProblem&) const override {
-    return std::make_unique<VariedSpace>();
+    return std::make_unique<ListedSpace>(entries());
   }
   std::unique_ptr<Plan> do_prepare(const GemmProblem& problem,
                                    const Config& config) const override {
@@ -162,6 +131,17 @@ class VariedGemm final : public FloatGemm {
     return std::make_unique<ConstantPlan>(
         problem, static_cast<float>(value),
         std::chrono::microseconds(20 * std::abs(value - 37)));
+  }
+
+ private:
+  static std::vector<ListedSpace::Entry> entries() {
+    std::vector<ListedSpace::Entry> entries;
+    for (int value = 0; value < 50; ++value) {
+      ConfigPoint point;
+      point.at[0] = static_cast<float>(value) / 4;  // neighbours are alike
+      entries.push_back({Config().with("value", value), point});
+    }
+    return entries;
   }
 };
 

@@ -1,8 +1,8 @@
 """Other extensions can register kernels through the public C++ header, and call the ops.
 
 Builds a small library against `tunedops.get_include()` and the compiled module (what its
-kernels are good for otherwise is in test_chosen_kernel.py and test_search.py), and one that
-knows torch only.
+kernels are good for otherwise is in test_chosen_kernel.py and test_search_setting.py), and one
+that knows torch only.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def test_the_headers_come_with_the_package() -> None:
     assert (folder / "tunedops" / "tuning_context.h").is_file()
     assert (folder / "kernels" / "gemm" / "gemm_kernel.h").is_file()
     assert (folder / "tuning" / "config_space.h").is_file()
+    assert (folder / "tuning" / "listed_space.h").is_file()
 
 
 def test_kernel_of_another_extension(run_python: RunPython, extra_kernels: str) -> None:

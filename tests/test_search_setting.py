@@ -23,6 +23,9 @@ LIMITS = {
     "TUNEDOPS_MAX_TUNING_DURATION_MS": "30",
     "TUNEDOPS_MAX_TUNING_ITERATIONS": "20",
 }
+# Gemm_CpuSkinny has more configs for it than it proposes.
+SKINNY = ("GemmTunableOp_float_TN", "tn_64_4_64_ld_64_64_64_threads_2")
+
 PRODUCT = """
 A, B = torch.randn(128, 512), torch.randn(512, 512)
 KEY = _C.key_of(A, B)
@@ -109,10 +112,17 @@ def test_what_a_search_finds_is_checked(run_python: RunPython, extra_kernels: st
 
 
 def test_kernels_without_a_space_are_not_searched() -> None:
-    key = ("GemmTunableOp_float_NN", "nn_32_4_64_ld_32_64_32_threads_2")
     _C.set_setting("SEARCH", "exhaustive")
-    found = _C.tune(CPU, *key, False)
+    _C.set_setting("KERNELS", "Gemm_OneDnn")
+    found = _C.tune(CPU, *SKINNY, False)
     assert (found.failure, found.searched) == ("", 0)
+
+
+def test_a_kernel_of_ours_is_searched() -> None:
+    _C.set_setting("SEARCH", "exhaustive")
+    found = _C.tune(CPU, *SKINNY, False)
+    assert found.searched > 0
+    assert not found.failure
 
 
 # ---- for one call

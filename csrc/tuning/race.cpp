@@ -59,6 +59,7 @@ Race::Race(const Backend& backend, const TunerLimits& limits,
     racer.candidate = std::move(candidate);
     racer.place = racers_.size();
     racers_.push_back(std::move(racer));
+    ++proposals_;
   }
 }
 
@@ -108,7 +109,7 @@ void Race::begin_stage(double share) {
     end_ms = std::clamp(limits_.budget_ms - deciding_ms,
                         kLeastShare * limits_.budget_ms, end_ms);
   }
-  stage_deadline_ms_ = begin_ms_ + end_ms;
+  stage_deadline_ms_ = begin_ms_ + late_ms_ + end_ms;
 }
 
 std::vector<Racer*> Race::challengers_by_time(bool with_slow) {

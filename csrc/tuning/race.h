@@ -73,7 +73,12 @@ class Race {
   Status search();
   Status search_guided();
   Status search_all();
-  Status try_config(const Kernel& kernel, const Config& config, double& best,
+  static Field* most_promising(std::vector<Field>& fields, double best,
+                               std::size_t& index);
+  std::unique_ptr<Plan> prepare_new(const Kernel& kernel,
+                                    const Config& config) const;
+  Status try_config(const Kernel& kernel, const Config& config,
+                    std::unique_ptr<Plan> plan, double& best,
                     double& milliseconds);
 
   // Screening.
@@ -99,8 +104,10 @@ class Race {
   std::unique_ptr<Stopwatch> stopwatch_;
   double begin_ms_;
   double stage_deadline_ms_;
+  double late_ms_ = 0;  // that the search took too long
   TuningBuffers buffers_;
-  std::deque<Racer> racers_;  // Default first
+  std::deque<Racer> racers_;      // Default first
+  std::ptrdiff_t proposals_ = 0;  // so many of them are what kernels propose
   int searched_ = 0;
   double level_ = 1;  // how long Default takes by now, relative to at first
   std::optional<NumericCheck> check_;

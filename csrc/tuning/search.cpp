@@ -26,22 +26,34 @@ constexpr int kLevelled = 16;
 
 }  // namespace
 
+// What is searched in.
 struct Race::Field {
   const Kernel* kernel;
   ConfigSpace* space;
   Searcher searcher;
+  bool was_tried = false;
+
+  // Without a measurement nobody knows the unit of its predictions: it gets one
+  // trial, and if that fails another one where all others promise nothing.
+  double hope(double hoped_ms, double best) const {
+    if (searcher.has_learnt()) {
+      return hoped_ms;
+    }
+    return was_tried ? best : 0;
+  }
 };
 
+// A space may take long to know itself, for many problems to come, and a trial
+// may be far longer than thought. That takes no time from those who decide.
 Status Race::search() {
-  switch (limits_.search) {
-  case Search::kProposals:
+  if (spaces_.empty() || limits_.search == Search::kProposals ||
+      out_of_time()) {
     return Status::ok();
-  case Search::kGuided:
-    return search_guided();
-  case Search::kExhaustive:
-    return search_all();
   }
-  return Status::ok();
+  Status searched =
+      limits_.search == Search::kGuided ? search_guided() : search_all();
+  late_ms_ = std::max(0.0, stopwatch_->now_ms() - stage_deadline_ms_);
+  return searched;
 }
 
 // The searchers, which know what the look at the proposals taught.
@@ -51,14 +63,13 @@ std::vector<Race::Field> Race::make_fields() {
     Field field{each.kernel, each.space.get(),
                 Searcher(each.space->points(kMostPoints))};
     for (const Racer& racer : racers_) {
-      if (racer.candidate.kernel != each.kernel) {
-        continue;
-      }
-      if (const auto where = each.space->locate(racer.candidate.config)) {
-        field.searcher.rule_out(*where);
-        if (racer.screened_calls > 0) {
-          field.searcher.learn(*where, racer.measurement.time_ms);
-        }
+      const auto where = racer.candidate.kernel == each.kernel
+                             ? each.space->locate(racer.candidate.config)
+                             : std::nullopt;
+      if (where && racer.is_out()) {
+        field.searcher.learn_useless(*where);
+      } else if (where) {
+        field.searcher.learn(*where, racer.measurement.time_ms);
       }
     }
     fields.push_back(std::move(field));
@@ -66,51 +77,67 @@ std::vector<Race::Field> Race::make_fields() {
   return fields;
 }
 
-Status Race::search_guided() {
-  if (spaces_.empty() || out_of_time()) {
-    return Status::ok();
+// Null if nothing is left to try.
+Race::Field* Race::most_promising(std::vector<Field>& fields, double best,
+                                  std::size_t& index) {
+  Field* most = nullptr;
+  double most_hope = 0;
+  for (Field& field : fields) {
+    if (const auto next = field.searcher.next()) {
+      const double hope = field.hope(next->hoped_ms, best);
+      if (most == nullptr || hope < most_hope) {
+        most = &field;
+        most_hope = hope;
+        index = next->index;
+      }
+    }
   }
-  std::vector<Field> fields = make_fields();
+  return most;
+}
+
+Status Race::search_guided() {
   double best = 0;
   if (Status found = best_of(best); !found.is_ok()) {
     return found;
   }
+  std::vector<Field> fields = make_fields();
+  double last_best = best;
   int last_gain = 0;
-  int trials = 0;
   // A trial is two runs, and must end within the stage.
   while (stopwatch_->now_ms() + 2 * best < stage_deadline_ms_ &&
-         trials - last_gain <= kPatience + last_gain) {
-    Field* field = nullptr;
-    Searcher::Proposal proposal;
-    for (Field& each : fields) {
-      if (const auto next = each.searcher.next();
-          next && (field == nullptr || next->hoped_ms < proposal.hoped_ms)) {
-        field = &each;
-        proposal = *next;
-      }
-    }
+         searched_ - last_gain <= kPatience + last_gain) {
+    std::size_t index = 0;
+    Field* const field = most_promising(fields, best, index);
     if (field == nullptr) {
       break;
     }
-    if (++trials % kLevelled == 0) {
+    field->searcher.rule_out(index);
+    const ConfigPoint& point = field->searcher.point(index);
+    const Config config = field->space->config(point);
+    auto plan = prepare_new(*field->kernel, config);
+    if (plan == nullptr) {
+      continue;
+    }
+    field->was_tried = true;
+    if ((searched_ + 1) % kLevelled == 0) {
       if (Status leveled = glance(baseline()); !leveled.is_ok()) {
         return leveled;
       }
     }
-    const ConfigPoint point = field->searcher.point(proposal.index);
-    field->searcher.rule_out(proposal.index);
-    const double before = best;
     double milliseconds = 0;
-    const Status tried = try_config(*field->kernel, field->space->config(point),
-                                    best, milliseconds);
+    const Status tried =
+        try_config(*field->kernel, config, std::move(plan), best, milliseconds);
     if (tried.is_sticky()) {
       return tried;
     }
-    if (milliseconds > 0) {
+    if (tried.is_ok()) {
       field->searcher.learn(point, milliseconds);
+    } else {
+      field->searcher.learn_useless(point);
     }
-    if (best < before * (1 - kGain)) {
-      last_gain = trials;
+    if (best < last_best * (1 - kGain)) {
+      last_best = best;
+      last_gain = searched_;
     }
   }
   return Status::ok();
@@ -122,7 +149,6 @@ Status Race::search_all() {
   if (Status found = best_of(best); !found.is_ok()) {
     return found;
   }
-  const auto proposed = static_cast<std::ptrdiff_t>(racers_.size());
   for (const KernelSpace& each : spaces_) {
     for (const ConfigPoint& point :
          each.space->points(std::numeric_limits<std::size_t>::max())) {
@@ -130,17 +156,13 @@ Status Race::search_all() {
         return Status::ok();
       }
       const Config config = each.space->config(point);
-      const bool is_known = std::any_of(
-          racers_.begin(), racers_.begin() + proposed, [&](const Racer& racer) {
-            return racer.candidate.kernel == each.kernel &&
-                   racer.candidate.config == config;
-          });
-      if (is_known) {
+      auto plan = prepare_new(*each.kernel, config);
+      if (plan == nullptr) {
         continue;
       }
       double milliseconds = 0;
-      if (const Status tried =
-              try_config(*each.kernel, config, best, milliseconds);
+      if (const Status tried = try_config(*each.kernel, config, std::move(plan),
+                                          best, milliseconds);
           tried.is_sticky()) {
         return tried;
       }
@@ -149,14 +171,23 @@ Status Race::search_all() {
   return Status::ok();
 }
 
+// Null for what was proposed, which is in the race already, and for what the
+// kernel declines.
+std::unique_ptr<Plan> Race::prepare_new(const Kernel& kernel,
+                                        const Config& config) const {
+  const bool is_proposed = std::any_of(
+      racers_.begin(), racers_.begin() + proposals_, [&](const Racer& racer) {
+        return racer.candidate.kernel == &kernel &&
+               racer.candidate.config == config;
+      });
+  return is_proposed ? nullptr : kernel.prepare(problem_, config);
+}
+
 // Adds a racer if the config runs and is not far slower than the best, which it
-// may become. `milliseconds` stays as it is if nothing was measured.
+// may become. `milliseconds` is what it took if it did not fail.
 Status Race::try_config(const Kernel& kernel, const Config& config,
-                        double& best, double& milliseconds) {
-  auto plan = kernel.prepare(problem_, config);
-  if (plan == nullptr) {
-    return Status::unsupported("the kernel declined it");
-  }
+                        std::unique_ptr<Plan> plan, double& best,
+                        double& milliseconds) {
   ++searched_;
   Racer& racer = racers_.emplace_back();
   racer.place = racers_.size() - 1;
@@ -165,15 +196,16 @@ Status Race::try_config(const Kernel& kernel, const Config& config,
                      .plan = std::move(plan),
                      .kernel = &kernel,
                      .config = config};
-  Status status = enter(racer);
+  Status status = enter(racer);  // which may itself take all the time
+  if (status.is_ok() && out_of_time()) {
+    status = Status::unsupported("no time left to try it");
+  }
   if (status.is_ok()) {
     status = glance(racer);
   }
-  if (status.is_ok()) {
-    milliseconds = racer.measurement.time_ms;
-    if (milliseconds < best) {
-      status = check_output(racer);
-    }
+  milliseconds = racer.measurement.time_ms;
+  if (status.is_ok() && milliseconds < best) {
+    status = check_output(racer);
   }
   if (!status.is_ok() || milliseconds > best * kScreeningSlack) {
     racers_.pop_back();

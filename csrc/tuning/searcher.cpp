@@ -3,17 +3,28 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuning/selection.h"
-
 namespace tunedops {
 namespace {
 
-// How much the belief weighs that an unmeasured place errs as all do on
-// average, in measurements at that very place.
+// How much the belief weighs that an unmeasured place errs as others do, in
+// measurements at that very place.
 constexpr float kPrior = 0.5F;
+
+// Which of the errors, from the lowest, an unmeasured place is believed to
+// have. Below the half, or where a search looked in vain would say what to
+// think of places where it never was.
+constexpr double kUsual = 0.33;
 
 // The squared distance at which a measurement counts a quarter.
 constexpr float kReach = 0.5F;
+
+// The logarithm of 1.5: that much slower than expected is believed, and more if
+// neighbours are slow too. A single one may be a disturbed reading.
+constexpr double kMostSurprise = 0.4;
+
+bool is_time(double milliseconds) {
+  return milliseconds > 0 && std::isfinite(milliseconds);
+}
 
 float nearness(const ConfigPoint& left, const ConfigPoint& right) {
   float squares = 0;
@@ -22,26 +33,48 @@ float nearness(const ConfigPoint& left, const ConfigPoint& right) {
     squares += difference * difference;
   }
   const float ratio = 1 / (1 + squares / kReach);
-  return ratio * ratio;
+  return ratio > 0 ? ratio * ratio : 0;  // a place may be no number
 }
 
 }  // namespace
 
 Searcher::Searcher(std::vector<ConfigPoint> points)
     : points_(std::move(points)), is_out_(points_.size()),
-      log_predicted_(points_.size()), errors_(points_.size()),
-      weights_(points_.size()) {
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    log_predicted_[i] = std::log(points_[i].predicted_ms);
+      errors_(points_.size()), weights_(points_.size()) {
+  std::optional<float> worst;
+  for (const ConfigPoint& point : points_) {
+    if (is_time(point.predicted_ms)) {
+      worst = std::max(worst.value_or(-std::numeric_limits<float>::infinity()),
+                       std::log(point.predicted_ms));
+    }
+  }
+  if (worst) {
+    worst_log_ = std::nextafter(*worst, std::numeric_limits<float>::infinity());
+  }
+  for (const ConfigPoint& point : points_) {
+    log_predicted_.push_back(static_cast<float>(log_of(point.predicted_ms)));
   }
 }
 
-// The median, since a few configs are always far worse than predicted. A model
-// made for another device is off by a factor that all have in common.
-double Searcher::mean_error() const { return median(seen_errors_); }
+double Searcher::log_of(double predicted_ms) const {
+  return is_time(predicted_ms) ? std::log(predicted_ms) : worst_log_;
+}
+
+// A model made for another device is off by a factor that all have in common.
+double Searcher::common_error() const {
+  if (seen_errors_.empty()) {
+    return 0;
+  }
+  std::vector<double> errors = seen_errors_;
+  const auto usual =
+      errors.begin() + static_cast<std::ptrdiff_t>(
+                           kUsual * static_cast<double>(errors.size() - 1));
+  std::nth_element(errors.begin(), usual, errors.end());
+  return *usual;
+}
 
 std::optional<Searcher::Proposal> Searcher::next(double doubt) const {
-  const auto common = static_cast<float>(mean_error());
+  const auto common = static_cast<float>(common_error());
   const auto doubt_log = static_cast<float>(doubt);
   std::optional<std::size_t> best;
   float best_log = std::numeric_limits<float>::infinity();
@@ -64,21 +97,37 @@ std::optional<Searcher::Proposal> Searcher::next(double doubt) const {
   return Proposal{.index = *best, .hoped_ms = std::exp(double{best_log})};
 }
 
-void Searcher::rule_out(const ConfigPoint& where) {
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    is_out_[i] = is_out_[i] || points_[i].at == where.at;
+void Searcher::learn(const ConfigPoint& where, double milliseconds) {
+  if (is_time(milliseconds)) {
+    const double error = std::log(milliseconds) - log_of(where.predicted_ms);
+    seen_errors_.push_back(error);
+    believe(where, std::min(error, expected_error(where) + kMostSurprise));
   }
 }
 
-void Searcher::learn(const ConfigPoint& where, double milliseconds) {
-  const auto error = static_cast<float>(std::log(milliseconds) -
-                                        std::log(double{where.predicted_ms}));
+void Searcher::learn_useless(const ConfigPoint& where) {
+  believe(where, expected_error(where) + kMostSurprise);
+}
+
+double Searcher::expected_error(const ConfigPoint& where) const {
+  double weights = kPrior;
+  double errors = kPrior * common_error();
+  for (const Belief& belief : beliefs_) {
+    const double weight = nearness(belief.where, where);
+    weights += weight;
+    errors += weight * belief.error;
+  }
+  return errors / weights;
+}
+
+void Searcher::believe(const ConfigPoint& where, double error) {
+  const auto believed = static_cast<float>(error);
+  beliefs_.push_back({where, believed});
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const float weight = nearness(points_[i], where);
     weights_[i] += weight;
-    errors_[i] += weight * error;
+    errors_[i] += weight * believed;
   }
-  seen_errors_.push_back(error);
 }
 
 }  // namespace tunedops

@@ -17,6 +17,7 @@ namespace tunedops {
 
 class Searcher {
  public:
+  /// A prediction that cannot be a time counts as worse than all others.
   explicit Searcher(std::vector<ConfigPoint> points);
 
   struct Proposal {
@@ -31,25 +32,42 @@ class Searcher {
   const ConfigPoint& point(std::size_t index) const { return points_[index]; }
   std::size_t size() const { return points_.size(); }
 
-  /// What a config of the kernel took, be it one of the points or not.
+  /// What a config of the kernel took, be it one of the points or not. What
+  /// cannot be a time teaches nothing.
   void learn(const ConfigPoint& where, double milliseconds);
+
+  /// One that fails or is wrong, however fast: as bad as a slow one.
+  void learn_useless(const ConfigPoint& where);
+
+  /// Else predictions were never compared with the clock.
+  bool has_learnt() const { return !seen_errors_.empty(); }
 
   /// It is not proposed again.
   void rule_out(std::size_t index) { is_out_[index] = true; }
-  void rule_out(const ConfigPoint& where);
 
   static constexpr double kDoubt = 0.08;
 
  private:
-  double mean_error() const;
+  /// By how much a prediction is believed to be off, as a logarithm.
+  struct Belief {
+    ConfigPoint where;
+    float error = 0;
+  };
+
+  double log_of(double predicted_ms) const;
+  double common_error() const;
+  double expected_error(const ConfigPoint& where) const;
+  void believe(const ConfigPoint& where, double error);
 
   std::vector<ConfigPoint> points_;
   std::vector<bool> is_out_;
+  float worst_log_ = 0;  // of what is no prediction
   std::vector<float> log_predicted_;
-  // Of the logarithms' errors: their sum, weighted by nearness, and the weight.
+  std::vector<double> seen_errors_;
+  std::vector<Belief> beliefs_;
+  // Of each point: the beliefs' sum, weighted by nearness, and the weight.
   std::vector<float> errors_;
   std::vector<float> weights_;
-  std::vector<double> seen_errors_;
 };
 
 }  // namespace tunedops

@@ -4,6 +4,7 @@
 // told to, or misbehaves in one of the ways that real kernels do. It counts its
 // runs, so that a test can tell which solution a program really used.
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -44,6 +45,14 @@ struct Behaviour {
   std::optional<Config> heuristic = std::nullopt;
   int launches = 1;
   std::size_t workspace = 0;
+  /// What a search may try; empty: the kernel has no space.
+  std::vector<Config> space = {};
+  /// Where a config lies and what it should take. Its id is set for it.
+  std::function<std::optional<ConfigPoint>(const Config&)> point_of = nullptr;
+  std::size_t space_workspace = 0;  // of plans that are not proposed
+  double space_ms = 0;              // until its points are known
+  /// Of a config, instead of `fault`.
+  std::function<Fault(const Config&)> fault_of = nullptr;
 };
 
 class FakeKernel final : public Kernel {
@@ -70,8 +79,21 @@ class FakeKernel final : public Kernel {
     return behaviour_.heuristic;
   }
 
+  std::unique_ptr<ConfigSpace> space(const ProblemKey&) const override;
+
+  Status check(const ProblemKey& problem, const Config& config) const override {
+    return is_in(behaviour_.space, config) ? Status::ok()
+                                           : Kernel::check(problem, config);
+  }
+
   std::unique_ptr<Plan> prepare(const ProblemKey& problem,
                                 const Config& config) const override;
+
+  /// Configs that were run.
+  std::size_t tried() const {
+    const std::lock_guard lock(mutex_);
+    return runs_.size();
+  }
 
   /// Runs so far, of all configs or of one.
   int runs() const {
@@ -91,6 +113,15 @@ class FakeKernel final : public Kernel {
 
  private:
   friend class FakePlan;
+  friend class FakeSpace;
+
+  static bool is_in(const std::vector<Config>& configs, const Config& config) {
+    return std::find(configs.begin(), configs.end(), config) != configs.end();
+  }
+
+  Fault fault_of(const Config& config) const {
+    return behaviour_.fault_of ? behaviour_.fault_of(config) : behaviour_.fault;
+  }
 
   FakeDevice& device_;
   const FakeOp& op_;
@@ -100,10 +131,53 @@ class FakeKernel final : public Kernel {
   mutable std::map<std::string, int> runs_;  // by the text of the config
 };
 
+class FakeSpace final : public ConfigSpace {
+ public:
+  explicit FakeSpace(const FakeKernel& kernel) : kernel_(kernel) {}
+
+  std::vector<ConfigPoint> points(std::size_t most) override {
+    const std::vector<Config>& configs = kernel_.behaviour_.space;
+    kernel_.device_.clock.advance(kernel_.behaviour_.space_ms);
+    std::vector<ConfigPoint> points;
+    for (std::size_t id = 0; id < configs.size(); ++id) {
+      points.push_back(locate(configs[id]).value_or(ConfigPoint{}));
+      points.back().id = static_cast<std::uint32_t>(id);
+    }
+    const auto key = [](const ConfigPoint& point) {
+      return std::isnan(point.predicted_ms)
+                 ? std::numeric_limits<float>::infinity()
+                 : point.predicted_ms;
+    };
+    std::stable_sort(points.begin(), points.end(),
+                     [&](const ConfigPoint& left, const ConfigPoint& right) {
+                       return key(left) < key(right);
+                     });
+    points.resize(std::min(most, points.size()));
+    return points;
+  }
+
+  Config config(const ConfigPoint& point) const override {
+    return kernel_.behaviour_.space.at(point.id);
+  }
+
+  std::optional<ConfigPoint> locate(const Config& config) const override {
+    return kernel_.behaviour_.point_of ? kernel_.behaviour_.point_of(config)
+                                       : std::nullopt;
+  }
+
+  std::size_t workspace_bytes() const override {
+    return kernel_.behaviour_.space_workspace;
+  }
+
+ private:
+  const FakeKernel& kernel_;
+};
+
 class FakePlan final : public Plan {
  public:
   FakePlan(const FakeKernel& kernel, const ProblemKey& problem, Config config)
-      : kernel_(kernel), problem_(problem), config_(std::move(config)) {}
+      : kernel_(kernel), problem_(problem), config_(std::move(config)),
+        fault_(kernel.fault_of(config_)), number_(++kernel.device_.plans) {}
 
   const ProblemKey& problem() const { return problem_; }
 
@@ -117,16 +191,19 @@ class FakePlan final : public Plan {
       run = ++kernel_.runs_[config_.to_text()];
     }
     kernel_.device_.last_stream = stream.handle;
+    last_plan = number_;
     kernel_.device_.clock.advance(behaviour.ms_of ? behaviour.ms_of(config_)
                                                   : behaviour.ms);
-    if (behaviour.fault == Fault::kFails ||
-        (behaviour.fault == Fault::kFailsLater && run > 10)) {
+    if (fault_ == Fault::kFails || (fault_ == Fault::kFailsLater && run > 10)) {
       return Status::failed(behaviour.reason);
     }
-    if (behaviour.fault == Fault::kSticky) {
+    if (workspace_bytes() > 0 && arguments.workspace == nullptr) {
+      return Status::failed("there is no workspace");
+    }
+    if (fault_ == Fault::kSticky) {
       return Status::sticky(behaviour.reason);
     }
-    if (behaviour.fault != Fault::kUnwritten) {
+    if (fault_ != Fault::kUnwritten) {
       kernel_.op_.compute(problem_, arguments);
     }
     misbehave(arguments);
@@ -134,7 +211,10 @@ class FakePlan final : public Plan {
   }
 
   std::size_t workspace_bytes() const override {
-    return kernel_.behaviour_.workspace;
+    const Behaviour& behaviour = kernel_.behaviour_;
+    return FakeKernel::is_in(behaviour.configs, config_)
+               ? behaviour.workspace
+               : behaviour.space_workspace;
   }
 
   int launches() const override { return kernel_.behaviour_.launches; }
@@ -149,7 +229,7 @@ class FakePlan final : public Plan {
     const Operand& output = operands[which];
     auto* values = static_cast<float*>(arguments.operands[which]);
     const std::int64_t last = output.extent() - 1;
-    switch (kernel_.behaviour_.fault) {
+    switch (fault_) {
     case Fault::kWrong:
       for (std::int64_t i = 0; i < output.inner; ++i) {
         values[i] += 1;
@@ -178,11 +258,18 @@ class FakePlan final : public Plan {
   const FakeKernel& kernel_;
   ProblemKey problem_;
   Config config_;
+  Fault fault_;
+  int number_;
 };
+
+inline std::unique_ptr<ConfigSpace> FakeKernel::space(const ProblemKey&) const {
+  return behaviour_.space.empty() ? nullptr
+                                  : std::make_unique<FakeSpace>(*this);
+}
 
 inline std::unique_ptr<Plan> FakeKernel::prepare(const ProblemKey& problem,
                                                  const Config& config) const {
-  if (behaviour_.fault == Fault::kDeclines) {
+  if (fault_of(config) == Fault::kDeclines) {
     return nullptr;
   }
   return std::make_unique<FakePlan>(*this, problem, config);

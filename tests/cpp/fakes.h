@@ -60,6 +60,7 @@ struct FakeDevice {
   std::atomic<std::size_t> allocated{0};  // bytes held now
   std::atomic<std::size_t> most_allocated{0};
   std::atomic<void*> last_stream{nullptr};  // that a kernel ran on
+  std::atomic<int> plans{0};                // made so far
 
   FakeDevice() {
     validators.add("TUNEDOPS_KERNELS", "1");
@@ -67,13 +68,38 @@ struct FakeDevice {
   }
 };
 
+/// The plan that this thread ran last, by its number.
+inline thread_local int last_plan = 0;
+
 class FakeStopwatch final : public Stopwatch {
  public:
   explicit FakeStopwatch(FakeDevice& device)
       : device_(device), engine_(device.seed) {}
 
+  // A stopwatch may remember things of a rotation by its place, so nobody else
+  // may be there later.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override {
+    Status timed = time(rotation, first, calls, milliseconds);
+    const auto known = measured_.try_emplace(rotation.data(), last_plan).first;
+    if (known->second != last_plan) {
+      throw std::logic_error("a rotation that was measured is gone");
+    }
+    return timed;
+  }
+
+  Status glance(std::span<const Launch> rotation, std::size_t first,
+                double& milliseconds) override {
+    return time(rotation, first, 1, milliseconds);
+  }
+
+  std::string_view name() const override { return "fake"; }
+  double resolution_ms() const override { return device_.resolution_ms; }
+  double now_ms() override { return device_.clock.now_ms(); }
+
+ private:
+  Status time(std::span<const Launch> rotation, std::size_t first, int calls,
+              double& milliseconds) {
     const double begin = device_.clock.now_ms();
     for (int call = 0; call < calls; ++call) {
       const std::size_t next =
@@ -92,12 +118,8 @@ class FakeStopwatch final : public Stopwatch {
                             : Status::failed("the clock did not advance");
   }
 
-  std::string_view name() const override { return "fake"; }
-  double resolution_ms() const override { return device_.resolution_ms; }
-  double now_ms() override { return device_.clock.now_ms(); }
-
- private:
   FakeDevice& device_;
+  std::map<const Launch*, int> measured_;  // plans
   std::mt19937 engine_;
   std::normal_distribution<double> normal_;
 };

@@ -21,10 +21,15 @@ class TunerTest : public testing::Test {
 
   void clear() { kernels_.clear(); }
 
-  /// All configs of all kernels, in order; the first kernel is Default.
+  /// All configs of all kernels, in order, and their spaces; the first kernel
+  /// is Default.
   TuneOutcome race() {
     std::vector<Candidate> candidates;
+    std::vector<KernelSpace> spaces;
     for (const auto& kernel : kernels_) {
+      if (auto space = kernel->space(problem_)) {
+        spaces.push_back({kernel.get(), std::move(space)});
+      }
       for (const Config& config : kernel->configs(problem_)) {
         candidates.push_back(
             {.solution = Solution{kernel.get(), config}.to_text(),
@@ -34,7 +39,8 @@ class TunerTest : public testing::Test {
       }
     }
     return Tuner(backend_, limits_)
-        .tune(op_->definition, problem_, std::move(candidates), stream_);
+        .tune(op_->definition, problem_, std::move(candidates), stream_,
+              std::move(spaces));
   }
 
   /// Why a solution left the race; empty if it did not.

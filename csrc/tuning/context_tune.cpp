@@ -38,10 +38,6 @@ TunerLimits TuningContext::limits() const {
   limits.rotating_bytes = rotating < 0 ? -1 : rotating << 20;
   limits.in_graphs = settings_.boolean("GRAPH_REPLAY");
   limits.search = settings_.search();
-  if (limits.search == Search::kExhaustive) {
-    // All of it was asked for, which takes minutes.
-    limits.budget_ms = std::numeric_limits<double>::infinity();
-  }
   limits.numerical_check = settings_.numerical_check();
   return limits;
 }
@@ -154,13 +150,22 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
         Status::unsupported("Default does not support this problem");
     return outcome;
   }
-  // Inside a product, that is.
-  if (std::isfinite(deadline_ms) && racing.size() == 1 && searched.empty()) {
+  const bool is_inside_product = std::isfinite(deadline_ms);
+  if (is_inside_product && racing.size() == 1 && searched.empty()) {
     // Timing what wins anyway would stall the program for a number that only
     // people read; explicit tuning does it.
     TuneOutcome outcome;
     outcome.solution = racing.front().solution;
     return outcome;
+  }
+  if (limits_now.search == Search::kExhaustive) {
+    // It takes minutes. Whoever tunes asked for them; a program that waits for
+    // a product did not.
+    if (is_inside_product) {
+      limits_now.search = Search::kGuided;
+    } else {
+      limits_now.budget_ms = std::numeric_limits<double>::infinity();
+    }
   }
   limits_now.budget_ms =
       std::min(limits_now.budget_ms, deadline_ms - device_backend.now_ms());

@@ -18,9 +18,9 @@ constexpr double kUsual = 0.33;
 // The squared distance at which a measurement counts a quarter.
 constexpr float kReach = 0.5F;
 
-// The logarithm of 1.5: that much slower than expected is believed, and more if
-// neighbours are slow too. A single one may be a disturbed reading.
-constexpr double kMostSurprise = 0.4;
+// The logarithm of 2: so much slower than expected is believed, and more once
+// neighbours were slow too. A single one may be a disturbed reading.
+constexpr double kMostSurprise = 0.7;
 
 bool is_time(double milliseconds) {
   return milliseconds > 0 && std::isfinite(milliseconds);

@@ -161,5 +161,20 @@ TEST_F(ContextPaceTest, AGeneratingProgramIsNotStalled) {
   EXPECT_LE(device_.clock.now_ms(), 120'005);
 }
 
+// Whoever tunes explicitly asked for it.
+TEST_F(ContextPaceTest, ProductsDoNotWaitForAnExhaustiveSearch) {
+  std::vector<Config> all;
+  for (int x = 0; x < 2000; ++x) {
+    all.push_back(Config().with("x", x));
+  }
+  add({.name = "Gemm_Rich", .ms = 0.5, .configs = {all[0]}, .space = all});
+  context().set_setting("SEARCH", "exhaustive");
+  context().set_setting("MAX_TUNING_BUDGET_MS", "100");
+  const double begin = device_.clock.now_ms();
+  EXPECT_NE(choice(gemm(4)), "Default");
+  EXPECT_LT(device_.clock.now_ms() - begin, 110);
+  EXPECT_EQ(context().tune(gemm(4), {}, false).searched, 1999);
+}
+
 }  // namespace
 }  // namespace tunedops

@@ -132,6 +132,30 @@ TEST(Searcher, LeavesARegionThatIsSlowerThanPredicted) {
   EXPECT_LE(count_first(order), 2);
 }
 
+// It is as large as twenty neighbourhoods, and all that is measured there says
+// the same. That must not be taken for what all points have in common.
+TEST(Searcher, LeavesALargeRegionThatIsSlowerThanPredicted) {
+  std::vector<ConfigPoint> points;
+  for (const float begin : {0.0F, 1000.0F}) {
+    for (int i = 0; i < 100; ++i) {
+      points.push_back(point(begin + 0.2F * static_cast<float>(i),
+                             begin == 0 ? 1.0F : 1.3F));
+    }
+  }
+  for (const double slow : {1.5, 2.0, 5.0, 20.0}) {
+    Searcher searcher(points);
+    for (int i = 0; i < 20; ++i) {  // what the kernel proposed, say
+      searcher.learn(point(998 + 0.1F * static_cast<float>(i)), 1);
+    }
+    const Order order = explore(searcher, 100, [&](std::size_t index) {
+      return index < 100 ? slow : 1.3;
+    });
+    const auto in_vain = std::count_if(order.begin(), order.end(),
+                                       [](std::size_t i) { return i < 100; });
+    EXPECT_LE(in_vain, 40) << slow;
+  }
+}
+
 TEST(Searcher, StaysInARegionThatIsFasterThanPredicted) {
   Searcher searcher(two_regions());
   searcher.learn(point(101), 0.8);

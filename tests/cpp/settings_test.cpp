@@ -42,6 +42,8 @@ TEST(Settings, DefaultsAreTheDocumentedOnes) {
       {"VERBOSE_FILENAME", "err"},
       {"MAX_TUNING_DURATION_MS", "30"},
       {"MAX_TUNING_ITERATIONS", "100"},
+      {"SEARCH", "guided"},
+      {"MAX_TUNING_BUDGET_MS", "400"},
       {"TOTAL_BUDGET_S", "120"},
       {"MAX_VARIANTS", "32"},
       {"GRAPH_REPLAY", "0"},
@@ -53,6 +55,7 @@ TEST(Settings, DefaultsAreTheDocumentedOnes) {
     EXPECT_EQ(settings.get(name), value) << name;
   }
   EXPECT_EQ(settings.on_miss(), OnMiss::kDefault);
+  EXPECT_EQ(settings.search(), Search::kGuided);
   EXPECT_TRUE(settings.numerical_check().enabled);
   EXPECT_EQ(settings.numerical_check().absolute, std::nullopt);
   EXPECT_TRUE(settings.kernels().empty());
@@ -175,6 +178,74 @@ TEST(Settings, ReadsThePolicyOfAMiss) {
   EXPECT_EQ(settings.on_miss(), OnMiss::kError);
   settings.set("ON_MISS", "default");
   EXPECT_EQ(settings.on_miss(), OnMiss::kDefault);
+}
+
+TEST(Settings, ReadsHowToSearch) {
+  Settings settings = with({{"TUNEDOPS_SEARCH", "Exhaustive"}});
+  EXPECT_EQ(settings.search(), Search::kExhaustive);
+  EXPECT_EQ(settings.get("SEARCH"), "exhaustive");
+  settings = with({});
+  for (const auto& [text, meaning] :
+       std::map<std::string, Search>{{"proposals", Search::kProposals},
+                                     {"PROPOSALS", Search::kProposals},
+                                     {"guided", Search::kGuided},
+                                     {"Guided", Search::kGuided},
+                                     {"exhaustive", Search::kExhaustive},
+                                     {"eXhaustivE", Search::kExhaustive}}) {
+    EXPECT_TRUE(settings.set("SEARCH", text)) << text;
+    EXPECT_EQ(settings.search(), meaning) << text;
+  }
+}
+
+// What is read is one of the choices and no other part of their sentence.
+TEST(Settings, AChoiceIsOneWholeWord) {
+  const std::map<std::string, std::string> choices{
+      {"SEARCH", "proposals, guided or exhaustive"},
+      {"ON_MISS", "default, heuristic or error"}};
+  for (const auto& [name, sentence] : choices) {
+    Settings settings = with({});
+    const std::string before = settings.get(name);
+    for (const std::string& text : {std::string("or"),
+                                    std::string(""),
+                                    std::string(" "),
+                                    std::string(","),
+                                    std::string(", "),
+                                    std::string("1"),
+                                    sentence,
+                                    std::string("guided exhaustive"),
+                                    std::string("guided,exhaustive"),
+                                    std::string("heuristic or"),
+                                    std::string("or error"),
+                                    std::string("guide"),
+                                    std::string("guided "),
+                                    std::string(" guided"),
+                                    std::string("guided,"),
+                                    std::string("default,"),
+                                    std::string("erro"),
+                                    std::string("errors"),
+                                    std::string("crash"),
+                                    std::string("error\0", 6)}) {
+      EXPECT_THROW(settings.set(name, text), std::invalid_argument)
+          << name << " '" << text << '\'';
+      // A variable ends with its first zero.
+      if (text.find('\0') == std::string::npos) {
+        const Settings from = with({{"TUNEDOPS_" + name, text}});
+        EXPECT_EQ(from.get(name), before) << name << " '" << text << '\'';
+        EXPECT_EQ(from.complaints().size(), 1U) << name << " '" << text << '\'';
+      }
+    }
+    EXPECT_EQ(settings.get(name), before);
+  }
+  EXPECT_THROW(with({}).set("ON_MISS", "guided"), std::invalid_argument);
+  EXPECT_THROW(with({}).set("SEARCH", "default"), std::invalid_argument);
+}
+
+TEST(Settings, SaysWhichChoicesThereAre) {
+  const Settings settings = with({{"TUNEDOPS_SEARCH", "all"}});
+  EXPECT_EQ(settings.complaints(),
+            std::vector<std::string>{
+                "TUNEDOPS_SEARCH is 'all', expected proposals, guided or "
+                "exhaustive; it stays at guided"});
 }
 
 TEST(Settings, ReadsTheNumericalCheck) {

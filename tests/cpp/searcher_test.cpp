@@ -145,7 +145,7 @@ TEST(Searcher, LeavesALargeRegionThatIsSlowerThanPredicted) {
   for (const double slow : {1.5, 2.0, 5.0, 20.0}) {
     Searcher searcher(points);
     for (int i = 0; i < 20; ++i) {  // what the kernel proposed, say
-      searcher.learn(point(998 + 0.1F * static_cast<float>(i)), 1);
+      searcher.learn(point(995 + 0.1F * static_cast<float>(i)), 1);
     }
     const Order order = explore(searcher, 100, [&](std::size_t index) {
       return index < 100 ? slow : 1.3;

@@ -39,7 +39,8 @@ class Kernel {
     return {Config{}};
   }
 
-  /// More configs than those, for a search; null if there are none.
+  /// More configs than those, for a search; null if there are none. `check`
+  /// has to accept them.
   virtual std::unique_ptr<ConfigSpace> space(const ProblemKey& problem) const {
     (void)problem;
     return nullptr;

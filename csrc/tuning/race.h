@@ -5,6 +5,7 @@
 // that finds more candidates, screening.cpp the one that leaves a few,
 // final.cpp the one that decides among them.
 
+#include <array>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -73,6 +74,7 @@ class Race {
   Status search();
   Status search_guided();
   Status search_all();
+  Status level();
   static Field* most_promising(std::vector<Field>& fields, double best,
                                std::size_t& index);
   std::unique_ptr<Plan> prepare_new(const Kernel& kernel,
@@ -110,6 +112,7 @@ class Race {
   std::ptrdiff_t proposals_ = 0;  // so many of them are what kernels propose
   int searched_ = 0;
   double level_ = 1;  // how long Default takes by now, relative to at first
+  std::array<double, 3> levels_{1, 1, 1};  // that the search saw last
   std::optional<NumericCheck> check_;
   bool has_baseline_output_ = false;
   std::size_t next_copy_ = 0;

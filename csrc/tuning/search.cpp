@@ -119,10 +119,8 @@ Status Race::search_guided() {
       continue;
     }
     field->was_tried = true;
-    if ((searched_ + 1) % kLevelled == 0) {
-      if (Status leveled = glance(baseline()); !leveled.is_ok()) {
-        return leveled;
-      }
+    if (Status leveled = level(); !leveled.is_ok()) {
+      return leveled;
     }
     double milliseconds = 0;
     const Status tried =
@@ -160,6 +158,9 @@ Status Race::search_all() {
       if (plan == nullptr) {
         continue;
       }
+      if (Status leveled = level(); !leveled.is_ok()) {
+        return leveled;
+      }
       double milliseconds = 0;
       if (const Status tried = try_config(*each.kernel, config, std::move(plan),
                                           best, milliseconds);
@@ -167,6 +168,27 @@ Status Race::search_all() {
         return tried;
       }
     }
+  }
+  return Status::ok();
+}
+
+// Before a trial: looks now and then how long Default takes by now. The middle
+// one of the last three looks counts, or a disturbed one would make all trials
+// up to the next look fast. If Default is much faster than at first, what was
+// disturbed is the first.
+Status Race::level() {
+  if ((searched_ + 1) % kLevelled != 0) {
+    return Status::ok();
+  }
+  if (Status looked = glance(baseline()); !looked.is_ok()) {
+    return looked;
+  }
+  levels_ = {levels_[1], levels_[2], level_};
+  level_ = median({levels_.begin(), levels_.end()});
+  if (level_ * kScreeningSlack < 1) {
+    baseline().measurement.time_ms *= level_;
+    levels_.fill(1);
+    level_ = 1;
   }
   return Status::ok();
 }

@@ -192,8 +192,10 @@ class FakePlan final : public Plan {
     }
     kernel_.device_.last_stream = stream.handle;
     last_plan = number_;
-    kernel_.device_.clock.advance(behaviour.ms_of ? behaviour.ms_of(config_)
-                                                  : behaviour.ms);
+    FakeDevice& device = kernel_.device_;
+    const double warmth = 1 + device.warming * device.clock.now_ms() / 1000;
+    device.clock.advance(
+        warmth * (behaviour.ms_of ? behaviour.ms_of(config_) : behaviour.ms));
     if (fault_ == Fault::kFails || (fault_ == Fault::kFailsLater && run > 10)) {
       return Status::failed(behaviour.reason);
     }

@@ -52,9 +52,11 @@ struct FakeDevice {
   std::chrono::system_clock::time_point calendar_time =
       std::chrono::sys_days{std::chrono::year{2030} / 1 / 31} +
       std::chrono::hours(12);
-  double noise = 0;   // standard deviation of the logarithm of a reading
-  int disturbed = 0;  // one reading in so many is half as long again; 0: none
-  unsigned seed = 1;  // of the noise
+  double noise = 0;          // standard deviation of the logarithm of a reading
+  int disturbed = 0;         // one reading in so many is longer; 0: none
+  double disturbance = 1.5;  // so many times as long
+  double warming = 0;        // by which share runs get longer in a second
+  unsigned seed = 1;         // of the noise
   std::atomic<int> scopes{0};             // entered so far
   std::atomic<int> open_scopes{0};        // entered and not left
   std::atomic<std::size_t> allocated{0};  // bytes held now
@@ -112,7 +114,7 @@ class FakeStopwatch final : public Stopwatch {
     milliseconds *= std::exp(device_.noise * normal_(engine_));
     if (device_.disturbed > 0 &&
         engine_() % static_cast<unsigned>(device_.disturbed) == 0) {
-      milliseconds *= 1.5;
+      milliseconds *= device_.disturbance;
     }
     return milliseconds > 0 ? Status::ok()
                             : Status::failed("the clock did not advance");

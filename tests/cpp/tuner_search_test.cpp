@@ -576,6 +576,71 @@ TEST_F(TunerSearchTest, FindsAGoodOneOnANoisyMachine) {
   EXPECT_GE(good, 95);
 }
 
+// Default's own readings may be the disturbed ones, and all others are told
+// relative to those.
+TEST_F(TunerSearchTest, ADisturbedReadingDoesNotEndIt) {
+  device_.noise = 0.01;
+  device_.disturbed = 20;
+  for (const double disturbance : {1.5, 5.0, 50.0}) {
+    device_.disturbance = disturbance;
+    int good = 0;
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+      clear();
+      device_.seed = 2654435761 * seed;
+      add({.name = "Default", .ms = 1.0});
+      add({.name = "Rich",
+           .configs = {at(0), at(1), at(2)},
+           .ms_of =
+               takes([](double x) { return 0.6 + std::abs(x - 300) / 1e3; }),
+           .space = line(500),
+           .point_of = in_a_row(0.05F)});
+      good += race().time_ms < 0.63 ? 1 : 0;
+    }
+    EXPECT_GE(good, 90) << disturbance;
+  }
+}
+
+TEST_F(TunerSearchTest, AFirstReadingThatIsDisturbedDoesNotEndIt) {
+  add({.name = "Default", .ms_of = [runs = 0](const Config&) mutable {
+         return ++runs <= 2 ? 5.0 : 1.0;
+       }});
+  add({.name = "Rich",
+       .configs = {at(0)},
+       .ms_of = takes([](double x) { return x == 50 ? 0.5 : 0.84; }),
+       .space = line(60),
+       .point_of = in_a_row(100)});
+  const TuneOutcome outcome = race();
+  EXPECT_EQ(winner(outcome), 50);
+  EXPECT_EQ(outcome.searched, 59);
+}
+
+// What is tried late is not slower for that.
+TEST_F(TunerSearchTest, ADeviceThatGetsWarmMisleadsNobody) {
+  for (const double warming : {-0.3, 0.3}) {
+    for (const Search search : {Search::kGuided, Search::kExhaustive}) {
+      clear();
+      limits_.search = search;
+      limits_.budget_ms = 1000;
+      device_.warming = warming;
+      device_.clock.advance(-device_.clock.now_ms());
+      const std::int64_t late = search == Search::kGuided ? 59 : 199;
+      add({.name = "Default", .ms = 1.0});
+      FakeKernel& kernel = add(
+          {.name = "Rich",
+           .configs = {at(0)},
+           .ms_of = takes([late](double x) { return x == late ? 0.8 : 0.84; }),
+           .space = line(late + 1),
+           .point_of = in_a_row(100, [](double x) { return 1 + x / 1e6; })});
+      const TuneOutcome outcome = race();
+      // A round of screening two hundred takes long itself.
+      if (search == Search::kGuided) {
+        EXPECT_EQ(winner(outcome), late) << warming;
+      }
+      EXPECT_GT(kernel.runs(at(late)), 2) << "its glance was fast enough";
+    }
+  }
+}
+
 // However many equals there are to be lucky among.
 TEST_F(TunerSearchTest, OfManyEqualsNoneWins) {
   device_.noise = 0.05;

@@ -221,7 +221,7 @@ TEST(Settings, AChoiceIsOneWholeWord) {
                                     std::string(" guided"),
                                     std::string("guided,"),
                                     std::string("default,"),
-                                    std::string("erro"),
+                                    std::string("err"),
                                     std::string("errors"),
                                     std::string("crash"),
                                     std::string("error\0", 6)}) {

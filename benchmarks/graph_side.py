@@ -7,7 +7,9 @@ alike, and lives until its place in the rotation comes again, so that outputs ro
 
 from __future__ import annotations
 
+import functools
 import math
+import random
 
 import torch
 from sides import Call, Operands
@@ -16,12 +18,36 @@ from torch import Tensor
 LEAST_REPLAY_MS = 0.3  # a shorter replay is mostly the two events
 LEAST_CALLS = 2
 WARM_UP_CALLS = 3
+SCATTERED = 1 << 21  # elements at most: some thousand blocks, and little of the cache
+
+
+class Scatter:
+    """A pointwise kernel of some length, as programs have them between products.
+
+    Where the blocks of a kernel land depends on who ran before, and stays the same while only
+    a few kernels are replayed by turns. Some of cuBLAS have two speeds by that, a tenth apart.
+    """
+
+    def __init__(self, place: torch.device):
+        self.elements = torch.zeros(SCATTERED, device=place)
+        self.random = random.Random(1)
+
+    def __call__(self) -> None:
+        """Launches it on the current stream."""
+        self.elements[: self.random.randint(1, SCATTERED)].add_(1)
+
+
+@functools.cache
+def scatter_on(place: torch.device) -> Scatter:
+    """One for all sides."""
+    return Scatter(place)
 
 
 class Reading:
     """A replay between two events, which is known once the GPU has got there."""
 
-    def __init__(self, graph: torch.cuda.CUDAGraph):
+    def __init__(self, graph: torch.cuda.CUDAGraph, scatter: Scatter):
+        scatter()
         self.begin = torch.cuda.Event(enable_timing=True)
         self.end = torch.cuda.Event(enable_timing=True)
         self.begin.record()
@@ -39,6 +65,7 @@ class GraphSide:
     def __init__(self, call: Call, operands: list[Operands], stream: torch.cuda.Stream):
         self.operands = operands
         self.stream = stream
+        self.scatter = scatter_on(operands[0][0].device)
         with torch.cuda.stream(stream):
             for number in range(WARM_UP_CALLS):
                 call(*operands[number % len(operands)])
@@ -69,7 +96,7 @@ class GraphSide:
         """Milliseconds of the fastest of a few replays."""
         with torch.cuda.stream(self.stream):
             self.graph.replay()  # the others wait behind it, not for their launch
-            readings = [Reading(self.graph) for _ in range(3)]
+            readings = [Reading(self.graph, self.scatter) for _ in range(3)]
             torch.cuda.synchronize()
         return min(reading.milliseconds() for reading in readings)
 

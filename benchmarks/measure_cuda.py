@@ -32,8 +32,8 @@ from tunedops import _C
 from tunedops.workloads import Workload
 
 METHOD = (
-    "fresh process, tuning off, cold cache, CUDA graphs, shuffled rounds there and back, "
-    "median of their ratios"
+    "fresh process, tuning off, cold cache, CUDA graphs behind a pointwise kernel, "
+    "shuffled rounds there and back, median of their ratios"
 )
 QUEUE_MS = 40.0  # of rounds between two waits
 
@@ -153,7 +153,9 @@ def run_rounds(sides: Sequence[GraphSide], seconds: float) -> list[Round]:
             orders = [draw_order(len(sides)) for _ in range(queued)]
             # The first reading waits behind this replay, not for its own launch.
             sides[orders[0][-1]].graph.replay()
-            readings = [[Reading(sides[i].graph) for i in order] for order in orders]
+            readings = [
+                [Reading(sides[i].graph, sides[i].scatter) for i in order] for order in orders
+            ]
             torch.cuda.synchronize()
             for order, taken in zip(orders, readings, strict=True):
                 per_call = [

@@ -133,5 +133,6 @@ def check_pace(story: Story) -> None:
     assert before_the_last <= 1e3 * TOTAL_BUDGET_S
     largest = largest_family(story.results_online)
     assert largest <= MAX_VARIANTS
+    # One that the end of the budget cut short has no result and is not in the log.
     spent = before_the_last + story.tuned_online[-1].ms
-    assert largest == MAX_VARIANTS or spent >= 1e3 * TOTAL_BUDGET_S
+    assert largest == MAX_VARIANTS or spent >= 0.75 * 1e3 * TOTAL_BUDGET_S

@@ -24,6 +24,10 @@ struct ConfigPoint {
   /// without a model says 1 for all.
   float predicted_ms = 1;
   Coordinates at{};  // what is not used is 0
+  /// The first run of a kernel may take longer than the others, since its code
+  /// is loaded then: by so much, until a point with the same `code` was run.
+  float load_ms = 0;
+  std::uint64_t code = 0;  // 0: of this point alone
 };
 
 class ConfigSpace {
@@ -42,6 +46,10 @@ class ConfigSpace {
   /// Where a config lies, be it one of the space's or not; nothing if that
   /// cannot be said.
   virtual std::optional<ConfigPoint> locate(const Config& config) const = 0;
+
+  /// Says that a plan of the config was run: its code is loaded from now on,
+  /// for other problems too.
+  virtual void set_loaded(const Config& /*config*/) {}
 
   // The most that any plan of the space asks for.
   virtual std::size_t workspace_bytes() const { return 0; }

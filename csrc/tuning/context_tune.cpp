@@ -134,6 +134,7 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
                                 double deadline_ms, Notices& notices) {
   const ProblemHeader header = problem.header();
   const Backend& device_backend = backend(header.device());
+  const double begin_ms = device_backend.now_ms();
   std::vector<Candidate> racing;
   std::vector<KernelSpace> searched;
   TunerLimits limits_now;
@@ -167,8 +168,9 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
       limits_now.budget_ms = std::numeric_limits<double>::infinity();
     }
   }
-  limits_now.budget_ms =
-      std::min(limits_now.budget_ms, deadline_ms - device_backend.now_ms());
+  const double now_ms = device_backend.now_ms();
+  limits_now.budget_ms = std::min(limits_now.budget_ms - (now_ms - begin_ms),
+                                  deadline_ms - now_ms);
   return Tuner(device_backend, limits_now)
       .tune(op(header.op), problem, std::move(racing), stream,
             std::move(searched));

@@ -1,6 +1,9 @@
 #include "tuning/race.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "tuning/selection.h"
 
 namespace tunedops {
 namespace {
@@ -10,6 +13,11 @@ constexpr double kCallsToDecide = 24;
 
 // Of the budget, for what goes before them all the same.
 constexpr double kLeastShare = 0.25;
+
+// How old the last look at Default may be: the clocks of a device change within
+// milliseconds. And how much longer than a look the time between two is.
+constexpr double kLookMs = 2;
+constexpr double kBetweenLooks = 8;
 
 // The most that any of the candidates wants.
 template <class PlanNeed, class SpaceNeed>
@@ -144,6 +152,11 @@ Status Race::enter(Racer& racer) {
 
 // A rough reading, enough to see who is far from the fastest.
 Status Race::glance(Racer& racer) {
+  if (!is_baseline(racer)) {
+    if (Status looked = look_at_default(0); !looked.is_ok()) {
+      return looked;
+    }
+  }
   double milliseconds = 0;
   Status status = stopwatch_->glance(racer.rotation, next_copy_, milliseconds);
   next_copy_ = (next_copy_ + 1) % buffers_.copies();
@@ -153,6 +166,21 @@ Status Race::glance(Racer& racer) {
   }
   add_reading(racer, 1, milliseconds);
   return status;
+}
+
+// Before another one is read: how long Default takes by now, if the last look
+// is old. `calls` is 0 for a glance.
+Status Race::look_at_default(int calls) {
+  const double begin_ms = stopwatch_->now_ms();
+  if (begin_ms < next_look_ms_) {
+    return Status::ok();
+  }
+  Status looked =
+      calls == 0 ? glance(baseline()) : screen_once(baseline(), calls);
+  const double end_ms = stopwatch_->now_ms();
+  next_look_ms_ =
+      end_ms + std::max(kLookMs, kBetweenLooks * (end_ms - begin_ms));
+  return looked;
 }
 
 // A device gets slower as it gets warm, and a glance may be another way to
@@ -167,13 +195,33 @@ void Race::add_reading(Racer& racer, int calls, double milliseconds) {
     std::vector<double> sorted = racer.readings;
     std::sort(sorted.begin(), sorted.end());
     time_ms = sorted[(sorted.size() - 1) / 2];
-  } else if (racer.screened_calls == 0) {
-    time_ms = milliseconds;
   } else {
-    level_ = milliseconds / time_ms;
+    set_level(milliseconds);
   }
   racer.screened_calls += calls;
   racer.screened_ms += calls * milliseconds;
+}
+
+// A look at Default is as noisy as any reading, so it counts half and those
+// before it the other half. One far above them was disturbed, and would make
+// all readings up to the next look fast. If Default is much faster than at
+// first, what was disturbed is the first.
+void Race::set_level(double default_ms) {
+  double& first_ms = baseline().measurement.time_ms;
+  if (first_ms == 0) {
+    first_ms = default_ms;
+    return;
+  }
+  const double seen = default_ms / first_ms;
+  level_ =
+      is_level_old_
+          ? seen
+          : std::midpoint(level_, std::min(seen, level_ * kScreeningSlack));
+  is_level_old_ = false;
+  if (level_ * kScreeningSlack < 1) {
+    first_ms *= level_;
+    level_ = 1;
+  }
 }
 
 Status Race::warm_up(Racer& racer) {

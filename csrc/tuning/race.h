@@ -5,7 +5,6 @@
 // that finds more candidates, screening.cpp the one that leaves a few,
 // final.cpp the one that decides among them.
 
-#include <array>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -61,7 +60,9 @@ class Race {
   std::vector<Racer*> challengers_by_time(bool with_slow);
   Status enter(Racer& racer);
   Status glance(Racer& racer);
+  Status look_at_default(int calls);
   void add_reading(Racer& racer, int calls, double milliseconds);
+  void set_level(double default_ms);
   Status warm_up(Racer& racer);
   Status measure(Racer& racer, int calls, double& milliseconds);
   Status check_output(Racer& racer);
@@ -72,9 +73,9 @@ class Race {
   struct Field;
   std::vector<Field> make_fields();
   Status search();
+  void allow_for(double milliseconds);
   Status search_guided();
   Status search_all();
-  Status level();
   static Field* most_promising(std::vector<Field>& fields, double best,
                                std::size_t& index);
   std::unique_ptr<Plan> prepare_new(const Kernel& kernel,
@@ -88,7 +89,7 @@ class Race {
   Status look_at_all();
   Status screen_round(int calls);
   Status screen_once(Racer& racer, int calls);
-  Status drop_slow(std::size_t least_kept);
+  Status drop_slow(std::size_t kept);
   Status best_of(double& milliseconds);
 
   // Final.
@@ -106,13 +107,14 @@ class Race {
   std::unique_ptr<Stopwatch> stopwatch_;
   double begin_ms_;
   double stage_deadline_ms_;
-  double late_ms_ = 0;  // that the search took too long
+  double late_ms_ = 0;       // by which all ends later than the budget says
+  double next_look_ms_ = 0;  // at Default
   TuningBuffers buffers_;
   std::deque<Racer> racers_;      // Default first
   std::ptrdiff_t proposals_ = 0;  // so many of them are what kernels propose
   int searched_ = 0;
   double level_ = 1;  // how long Default takes by now, relative to at first
-  std::array<double, 3> levels_{1, 1, 1};  // that the search saw last
+  bool is_level_old_ = false;  // and says nothing of what is measured now
   std::optional<NumericCheck> check_;
   bool has_baseline_output_ = false;
   std::size_t next_copy_ = 0;

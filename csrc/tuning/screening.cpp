@@ -1,7 +1,6 @@
-// The stage that leaves a few: successive halving. All candidates are looked at
-// once and, after the search has added to them, the slow half goes and the rest
-// is timed more; within the limits of iterations and duration that hold for
-// every single solution.
+// The stage that leaves a few: all candidates are looked at once and, after the
+// search has added to them, fewer and fewer are timed more and more; within the
+// limits of iterations and duration that hold for every single solution.
 
 #include <algorithm>
 
@@ -13,14 +12,17 @@ namespace {
 
 struct Round {
   int calls;
-  std::size_t least_kept;
+  std::size_t kept;
 };
 
-// One unlucky reading must not end a race that few are in; and never fewer are
-// kept than the final can choose from if some fail its check.
-constexpr std::size_t kKeptAfterGlance = 4 * kFinalists;
+// One unlucky reading must not end a race; and never fewer are kept than the
+// final can choose from if some fail its check.
+constexpr std::size_t kKeptAfterGlance = 5 * kFinalists;
 constexpr Round kRounds[] = {
     {3, 3 * kFinalists}, {10, 2 * kFinalists}, {30, 2 * kFinalists}};
+
+// Who tries everything has time to look twice at more of it.
+constexpr std::size_t kKeptOfAll = 16;
 
 // Shares of the budget, from the beginning, that have passed when these end.
 // The final needs what is left: it decides.
@@ -50,7 +52,7 @@ Status Race::screen() {
     if (Status screened = screen_round(round.calls); !screened.is_ok()) {
       return screened;
     }
-    if (Status dropped = drop_slow(round.least_kept); !dropped.is_ok()) {
+    if (Status dropped = drop_slow(round.kept); !dropped.is_ok()) {
       return dropped;
     }
   }
@@ -77,7 +79,7 @@ Status Race::look_at_all() {
       status = warm_up(racer);
     }
     if (status.is_ok()) {
-      status = glance(racer);
+      status = is_baseline(racer) ? look_at_default(0) : glance(racer);
     }
     if (status.is_sticky() || (!status.is_ok() && is_baseline(racer))) {
       return status;
@@ -90,11 +92,19 @@ Status Race::look_at_all() {
 }
 
 Status Race::screen_round(int calls) {
+  is_level_old_ = true;  // of other numbers of calls
+  next_look_ms_ = 0;
   for (Racer& racer : racers_) {
     if (racer.is_out() || (out_of_time() && !is_baseline(racer))) {
       continue;
     }
-    const Status status = screen_once(racer, calls);
+    Status status = look_at_default(calls);
+    if (!status.is_ok()) {
+      return status;
+    }
+    if (!is_baseline(racer)) {
+      status = screen_once(racer, calls);
+    }
     if (status.is_sticky() || (!status.is_ok() && is_baseline(racer))) {
       return status;
     }
@@ -125,13 +135,14 @@ Status Race::screen_once(Racer& racer, int calls) {
   return Status::ok();
 }
 
-Status Race::drop_slow(std::size_t least_kept) {
+Status Race::drop_slow(std::size_t kept) {
   double best = 0;
   if (Status found = best_of(best); !found.is_ok()) {
     return found;
   }
   const std::vector<Racer*> order = challengers_by_time(/*with_slow=*/false);
-  const std::size_t keep = std::max(least_kept, (order.size() + 1) / 2);
+  const std::size_t keep =
+      kept * (limits_.search == Search::kExhaustive ? kKeptOfAll : 1);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i >= keep || order[i]->measurement.time_ms > best * kScreeningSlack) {
       order[i]->drop_as_slow();

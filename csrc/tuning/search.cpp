@@ -16,13 +16,48 @@ namespace {
 // Points that a searcher looks at; each trial costs time in proportion.
 constexpr std::size_t kMostPoints = 4096;
 
-// The search is over when so many trials in a row, and half of all, have gained
-// nothing worth having.
-constexpr int kPatience = 64;
+// The search is over when so many trials in a row, half of all, and all in such
+// a share of the budget, have gained nothing worth having. Trials that need
+// nothing loaded count less.
+constexpr double kPatience = 64;
+constexpr double kPatienceShare = 0.2;
 constexpr double kGain = 0.005;
 
-// After so many trials it is looked how long Default takes by now.
-constexpr int kLevelled = 16;
+// Of a trial, beside its two runs: launches, waiting and the reading.
+constexpr double kTrialMs = 0.3;
+
+// To know a space may take so much of the budget, and so may a last trial. What
+// is beyond takes no time from whoever comes next.
+constexpr double kLateShare = 0.05;
+
+class Patience {
+ public:
+  Patience(double budget_ms, double now_ms, double best_ms)
+      : least_ms_(kPatienceShare * budget_ms), gain_ms_(now_ms),
+        best_ms_(best_ms) {}
+
+  bool is_over(double now_ms) const {
+    return used_ - at_gain_ > kPatience + at_gain_ &&
+           now_ms - gain_ms_ > least_ms_;
+  }
+
+  /// After a trial, which took a share of the longest.
+  void use(double share, double now_ms, double best_ms) {
+    used_ += share;
+    if (best_ms < best_ms_ * (1 - kGain)) {
+      best_ms_ = best_ms;
+      at_gain_ = used_;
+      gain_ms_ = now_ms;
+    }
+  }
+
+ private:
+  double least_ms_;
+  double gain_ms_;  // when the last one was
+  double best_ms_;
+  double used_ = 0;  // in trials
+  double at_gain_ = 0;
+};
 
 }  // namespace
 
@@ -35,11 +70,19 @@ struct Race::Field {
 
   // Without a measurement nobody knows the unit of its predictions: it gets one
   // trial, and if that fails another one where all others promise nothing.
-  double hope(double hoped_ms, double best) const {
+  double worth(const Searcher::Proposal& proposal) const {
     if (searcher.has_learnt()) {
-      return hoped_ms;
+      return proposal.worth;
     }
-    return was_tried ? best : 0;
+    return was_tried ? 0 : std::numeric_limits<double>::infinity();
+  }
+
+  double longest_load_ms() const {
+    float longest = 0;
+    for (std::size_t i = 0; i < searcher.size(); ++i) {
+      longest = std::max(longest, searcher.point(i).load_ms);
+    }
+    return longest;
   }
 };
 
@@ -52,14 +95,20 @@ Status Race::search() {
   }
   Status searched =
       limits_.search == Search::kGuided ? search_guided() : search_all();
-  late_ms_ = std::max(0.0, stopwatch_->now_ms() - stage_deadline_ms_);
+  allow_for(stopwatch_->now_ms() - stage_deadline_ms_);
   return searched;
 }
 
 // The searchers, which know what the look at the proposals taught.
 std::vector<Race::Field> Race::make_fields() {
+  const double begin_ms = stopwatch_->now_ms();
   std::vector<Field> fields;
   for (const KernelSpace& each : spaces_) {
+    for (const Racer& racer : racers_) {
+      if (racer.candidate.kernel == each.kernel && !racer.rotation.empty()) {
+        each.space->set_loaded(racer.candidate.config);
+      }
+    }
     Field field{each.kernel, each.space.get(),
                 Searcher(each.space->points(kMostPoints))};
     for (const Racer& racer : racers_) {
@@ -74,20 +123,31 @@ std::vector<Race::Field> Race::make_fields() {
     }
     fields.push_back(std::move(field));
   }
+  allow_for(stopwatch_->now_ms() - begin_ms);
   return fields;
+}
+
+// Moves the ends of this stage and of those to come.
+void Race::allow_for(double milliseconds) {
+  const double beyond_ms =
+      std::max(0.0, milliseconds - kLateShare * limits_.budget_ms);
+  late_ms_ += beyond_ms;
+  stage_deadline_ms_ += beyond_ms;
 }
 
 // Null if nothing is left to try.
 Race::Field* Race::most_promising(std::vector<Field>& fields, double best,
                                   std::size_t& index) {
+  const Searcher::Stakes stakes{.best_ms = best,
+                                .trial_ms = kTrialMs + 2 * best};
   Field* most = nullptr;
-  double most_hope = 0;
+  double most_worth = 0;
   for (Field& field : fields) {
-    if (const auto next = field.searcher.next()) {
-      const double hope = field.hope(next->hoped_ms, best);
-      if (most == nullptr || hope < most_hope) {
+    if (const auto next = field.searcher.next(stakes)) {
+      const double worth = field.worth(*next);
+      if (most == nullptr || worth > most_worth) {
         most = &field;
-        most_hope = hope;
+        most_worth = worth;
         index = next->index;
       }
     }
@@ -101,11 +161,14 @@ Status Race::search_guided() {
     return found;
   }
   std::vector<Field> fields = make_fields();
-  double last_best = best;
-  int last_gain = 0;
+  double longest_load_ms = 0;
+  for (const Field& field : fields) {
+    longest_load_ms = std::max(longest_load_ms, field.longest_load_ms());
+  }
+  Patience patience(limits_.budget_ms, stopwatch_->now_ms(), best);
   // A trial is two runs, and must end within the stage.
   while (stopwatch_->now_ms() + 2 * best < stage_deadline_ms_ &&
-         searched_ - last_gain <= kPatience + last_gain) {
+         !patience.is_over(stopwatch_->now_ms())) {
     std::size_t index = 0;
     Field* const field = most_promising(fields, best, index);
     if (field == nullptr) {
@@ -119,23 +182,21 @@ Status Race::search_guided() {
       continue;
     }
     field->was_tried = true;
-    if (Status leveled = level(); !leveled.is_ok()) {
-      return leveled;
-    }
+    const double load_ms = point.load_ms;
     double milliseconds = 0;
     const Status tried =
         try_config(*field->kernel, config, std::move(plan), best, milliseconds);
     if (tried.is_sticky()) {
       return tried;
     }
+    patience.use((kTrialMs + load_ms) / (kTrialMs + longest_load_ms),
+                 stopwatch_->now_ms(), best);
     if (tried.is_ok()) {
       field->searcher.learn(point, milliseconds);
+      field->searcher.set_loaded(index);
+      field->space->set_loaded(config);
     } else {
       field->searcher.learn_useless(point);
-    }
-    if (best < last_best * (1 - kGain)) {
-      last_best = best;
-      last_gain = searched_;
     }
   }
   return Status::ok();
@@ -158,9 +219,6 @@ Status Race::search_all() {
       if (plan == nullptr) {
         continue;
       }
-      if (Status leveled = level(); !leveled.is_ok()) {
-        return leveled;
-      }
       double milliseconds = 0;
       if (const Status tried = try_config(*each.kernel, config, std::move(plan),
                                           best, milliseconds);
@@ -168,27 +226,6 @@ Status Race::search_all() {
         return tried;
       }
     }
-  }
-  return Status::ok();
-}
-
-// Before a trial: looks now and then how long Default takes by now. The middle
-// one of the last three looks counts, or a disturbed one would make all trials
-// up to the next look fast. If Default is much faster than at first, what was
-// disturbed is the first.
-Status Race::level() {
-  if ((searched_ + 1) % kLevelled != 0) {
-    return Status::ok();
-  }
-  if (Status looked = glance(baseline()); !looked.is_ok()) {
-    return looked;
-  }
-  levels_ = {levels_[1], levels_[2], level_};
-  level_ = median({levels_.begin(), levels_.end()});
-  if (level_ * kScreeningSlack < 1) {
-    baseline().measurement.time_ms *= level_;
-    levels_.fill(1);
-    level_ = 1;
   }
   return Status::ok();
 }

@@ -73,28 +73,48 @@ double Searcher::common_error() const {
   return *usual;
 }
 
-std::optional<Searcher::Proposal> Searcher::next(double doubt) const {
+std::optional<Searcher::Proposal> Searcher::next(const Stakes& stakes) const {
   const auto common = static_cast<float>(common_error());
-  const auto doubt_log = static_cast<float>(doubt);
-  std::optional<std::size_t> best;
-  float best_log = std::numeric_limits<float>::infinity();
+  const bool knows_best = is_time(stakes.best_ms);
+  const float best_log =
+      knows_best ? static_cast<float>(std::log(stakes.best_ms)) : 0;
+  const auto trial_ms = static_cast<float>(stakes.trial_ms);
+  std::optional<std::size_t> most;
+  float most_worth = -std::numeric_limits<float>::infinity();
+  float most_log = 0;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     if (is_out_[i]) {
       continue;
     }
     const float weight = weights_[i] + kPrior;
-    const float hoped = log_predicted_[i] +
-                        (errors_[i] + kPrior * common) / weight -
-                        doubt_log * std::sqrt(kPrior / weight);
-    if (hoped < best_log) {
-      best_log = hoped;
-      best = i;
+    const float hoped_log = log_predicted_[i] +
+                            (errors_[i] + kPrior * common) / weight -
+                            kDoubt * std::sqrt(kPrior / weight);
+    const float gain = best_log - hoped_log;
+    const float worth =
+        knows_best && gain > 0 ? gain / (trial_ms + points_[i].load_ms) : gain;
+    if (!most || worth > most_worth) {
+      most = i;
+      most_worth = worth;
+      most_log = hoped_log;
     }
   }
-  if (!best) {
+  if (!most) {
     return std::nullopt;
   }
-  return Proposal{.index = *best, .hoped_ms = std::exp(double{best_log})};
+  return Proposal{.index = *most,
+                  .hoped_ms = std::exp(double{most_log}),
+                  .worth = most_worth};
+}
+
+void Searcher::set_loaded(std::size_t index) {
+  const std::uint64_t code = points_[index].code;
+  points_[index].load_ms = 0;
+  for (ConfigPoint& point : points_) {
+    if (code != 0 && point.code == code) {
+      point.load_ms = 0;
+    }
+  }
 }
 
 void Searcher::learn(const ConfigPoint& where, double milliseconds) {

@@ -3,8 +3,9 @@
 // Which config to measure next? The kernel's model says what each should take;
 // measurements say where the model errs, and neighbours are believed to err
 // alike. So a prediction is corrected by the errors seen around it, and where
-// few were seen it gets the benefit of the doubt: the point whose time may be
-// the lowest goes next. That follows a good model, and does without one.
+// few were seen it gets the benefit of the doubt: so fast the point may be. The
+// one that promises the largest gain for the time that trying it takes goes
+// next. That follows a good model, and does without one.
 
 #include <cstddef>
 #include <limits>
@@ -23,11 +24,21 @@ class Searcher {
   struct Proposal {
     std::size_t index = 0;
     double hoped_ms = 0;  // it may be as fast as that
+    /// The gain that is hoped for, as a logarithm, for a millisecond of trying;
+    /// not above 0 where none is.
+    double worth = 0;
   };
 
-  /// The most promising point that is not ruled out. `doubt` is how far, as a
-  /// share, a prediction may be off where nothing was measured nearby.
-  std::optional<Proposal> next(double doubt = kDoubt) const;
+  /// What a trial is weighed by.
+  struct Stakes {
+    double best_ms = std::numeric_limits<double>::infinity();  // so far
+    double trial_ms = 1;  // of a point whose code is loaded
+  };
+
+  /// The point that is worth most of those that are not ruled out: while no
+  /// time is known, the one that may be the fastest.
+  std::optional<Proposal> next(const Stakes& stakes) const;
+  std::optional<Proposal> next() const { return next(Stakes()); }
 
   const ConfigPoint& point(std::size_t index) const { return points_[index]; }
   std::size_t size() const { return points_.size(); }
@@ -45,7 +56,12 @@ class Searcher {
   /// It is not proposed again.
   void rule_out(std::size_t index) { is_out_[index] = true; }
 
-  static constexpr double kDoubt = 0.08;
+  /// Trying points with the same code takes no longer than others from now on.
+  void set_loaded(std::size_t index);
+
+  /// How far, as a logarithm, a prediction may be off where nothing was
+  /// measured nearby.
+  static constexpr float kDoubt = 0.08F;
 
  private:
   /// By how much a prediction is believed to be off, as a logarithm.

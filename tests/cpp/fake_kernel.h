@@ -5,10 +5,12 @@
 // runs, so that a test can tell which solution a program really used.
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,7 @@ struct Behaviour {
   std::function<std::optional<ConfigPoint>(const Config&)> point_of = nullptr;
   std::size_t space_workspace = 0;  // of plans that are not proposed
   double space_ms = 0;              // until its points are known
+  double load_ms = 0;               // that the first run of a config is longer
   /// Of a config, instead of `fault`.
   std::function<Fault(const Config&)> fault_of = nullptr;
 };
@@ -111,6 +114,12 @@ class FakeKernel final : public Kernel {
     return found == runs_.end() ? 0 : found->second;
   }
 
+  /// As if a config had never been run.
+  void forget(const Config& config) {
+    const std::lock_guard lock(mutex_);
+    runs_.erase(config.to_text());
+  }
+
  private:
   friend class FakePlan;
   friend class FakeSpace;
@@ -142,6 +151,9 @@ class FakeSpace final : public ConfigSpace {
     for (std::size_t id = 0; id < configs.size(); ++id) {
       points.push_back(locate(configs[id]).value_or(ConfigPoint{}));
       points.back().id = static_cast<std::uint32_t>(id);
+      if (kernel_.runs(configs[id]) == 0) {
+        points.back().load_ms = static_cast<float>(kernel_.behaviour_.load_ms);
+      }
     }
     const auto key = [](const ConfigPoint& point) {
       return std::isnan(point.predicted_ms)
@@ -193,9 +205,13 @@ class FakePlan final : public Plan {
     kernel_.device_.last_stream = stream.handle;
     last_plan = number_;
     FakeDevice& device = kernel_.device_;
-    const double warmth = 1 + device.warming * device.clock.now_ms() / 1000;
+    const double now_ms = device.clock.now_ms();
+    const double warmth = 1 + device.warming * now_ms / 1000 +
+                          device.swing * std::sin(2 * std::numbers::pi *
+                                                  now_ms / device.swing_ms);
     device.clock.advance(
-        warmth * (behaviour.ms_of ? behaviour.ms_of(config_) : behaviour.ms));
+        warmth * (behaviour.ms_of ? behaviour.ms_of(config_) : behaviour.ms) +
+        (run == 1 ? behaviour.load_ms : 0));
     if (fault_ == Fault::kFails || (fault_ == Fault::kFailsLater && run > 10)) {
       return Status::failed(behaviour.reason);
     }

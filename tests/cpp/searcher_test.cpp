@@ -58,10 +58,63 @@ TEST(Searcher, FollowsPredictionsWhileNothingIsKnown) {
 
 TEST(Searcher, HopesForWhatIsPredictedAndForALittleMore) {
   const Searcher searcher(strangers({0.5}));
-  EXPECT_NEAR(searcher.next(0)->hoped_ms, 0.5, 1e-6);
-  EXPECT_NEAR(searcher.next(0.1)->hoped_ms, 0.5 * std::exp(-0.1), 1e-6);
-  EXPECT_LT(searcher.next()->hoped_ms, 0.5);
-  EXPECT_GT(searcher.next()->hoped_ms, 0.4);
+  EXPECT_NEAR(searcher.next()->hoped_ms, 0.5 * std::exp(-Searcher::kDoubt),
+              1e-6);
+}
+
+// Of three milliseconds for code that is not loaded; the doubt adds 0.08 to
+// each gain.
+TEST(Searcher, WeighsAGainAgainstTheTimeThatTryingTakes) {
+  std::vector<ConfigPoint> points = strangers({0.90F, 0.99F, 0.5F, 0.97F});
+  for (const std::size_t slow : {0, 2}) {
+    points[slow].load_ms = 3;
+  }
+  Searcher searcher(points);
+  const Searcher::Stakes stakes{.best_ms = 1, .trial_ms = 0.3};
+  Order order;
+  while (const auto next = searcher.next(stakes)) {
+    order.push_back(next->index);
+    searcher.rule_out(next->index);
+  }
+  EXPECT_EQ(order, (Order{3, 1, 2, 0}));
+
+  const Searcher again(points);
+  EXPECT_EQ(again.next()->index, 2U) << "no time is known yet";
+  EXPECT_NEAR(again.next(stakes)->worth,
+              (Searcher::kDoubt - std::log(0.97)) / 0.3, 1e-5);
+  EXPECT_NEAR(again.next({.best_ms = 1, .trial_ms = 300})->worth,
+              (Searcher::kDoubt - std::log(0.5)) / 303, 1e-5)
+      << "long runs leave loading little weight";
+}
+
+TEST(Searcher, WhatPromisesNoGainComesLastHoweverCheapItIs) {
+  std::vector<ConfigPoint> points = strangers({1.2F, 1.0F, 2.0F});
+  points[0].load_ms = 3;
+  points[1].load_ms = 3;
+  Searcher searcher(points);
+  const Searcher::Stakes stakes{.best_ms = 1, .trial_ms = 0.01};
+  EXPECT_EQ(searcher.next(stakes)->index, 1U);
+  EXPECT_GT(searcher.next(stakes)->worth, 0);
+  searcher.rule_out(1);
+  EXPECT_EQ(searcher.next(stakes)->index, 0U);
+  EXPECT_LT(searcher.next(stakes)->worth, 0);
+}
+
+TEST(Searcher, CodeIsLoadedForAllPointsThatShareIt) {
+  std::vector<ConfigPoint> points = strangers({0.8F, 0.81F, 0.9F, 0.7F});
+  for (ConfigPoint& each : points) {
+    each.load_ms = 3;
+  }
+  points[0].code = points[2].code = 7;
+  Searcher searcher(points);
+  searcher.rule_out(0);
+  searcher.set_loaded(0);
+  const Searcher::Stakes stakes{.best_ms = 1, .trial_ms = 0.3};
+  EXPECT_EQ(searcher.next(stakes)->index, 2U);
+  searcher.rule_out(2);
+  EXPECT_EQ(searcher.next(stakes)->index, 3U);
+  searcher.set_loaded(1);  // its code is of it alone
+  EXPECT_EQ(searcher.next(stakes)->index, 1U);
 }
 
 TEST(Searcher, ProposesNothingThatIsRuledOut) {

@@ -194,7 +194,7 @@ TEST_F(TunerSearchTest, KeepsToItsShareOfTheBudget) {
          .space = line(2000),
          .point_of = in_a_row(100, [](double x) { return 1 + x / 1e4; })});
     const TuneOutcome outcome = race();
-    EXPECT_GT(outcome.searched, 80) << "each is checked, since it gains";
+    EXPECT_GT(outcome.searched, 70) << "each is checked, since it gains";
     EXPECT_LE(last_new, 0.6 * limits_.budget_ms + 1);
     EXPECT_GT(last_new, 0.5 * limits_.budget_ms);
     EXPECT_GE(samples(outcome, outcome.solution), 12);
@@ -239,7 +239,7 @@ TEST_F(TunerSearchTest, ALongTrialIsTheLast) {
 }
 
 TEST_F(TunerSearchTest, EndsWhenItGainsNothing) {
-  limits_.budget_ms = 1e6;
+  limits_.budget_ms = 500;
   add({.name = "Default", .ms = 1.0});
   FakeKernel& kernel = add({.name = "Rich",
                             .configs = {at(0)},
@@ -251,10 +251,16 @@ TEST_F(TunerSearchTest, EndsWhenItGainsNothing) {
   EXPECT_GE(outcome.searched, 60);
   EXPECT_LE(outcome.searched, 70);
   EXPECT_LE(kernel.tried(), 71U);
+
+  // Who has more time is more patient.
+  limits_.budget_ms = 10000;
+  const int patient = race().searched;
+  EXPECT_GE(patient, 0.8 * 2000 / 2.4);
+  EXPECT_LE(patient, 2000 / 2.4 + 10);
 }
 
 TEST_F(TunerSearchTest, LateGainsMakeItPatient) {
-  limits_.budget_ms = 1e6;
+  limits_.budget_ms = 900;
   add({.name = "Default", .ms = 1.0});
   add({.name = "Rich",
        .configs = {at(0)},
@@ -280,7 +286,7 @@ TEST_F(TunerSearchTest, ManySmallGainsAreAGain) {
 
 // What a space has to find out about itself is found out once; the first
 // problem that asks must not be decided in a hurry for that.
-TEST_F(TunerSearchTest, ASpaceThatTakesLongLeavesTimeToDecide) {
+TEST_F(TunerSearchTest, ASpaceThatTakesLongTakesNoTimeFromTheRest) {
   add({.name = "Default", .ms = 1.0});
   add({.name = "Rich",
        .configs = {at(0)},
@@ -289,8 +295,8 @@ TEST_F(TunerSearchTest, ASpaceThatTakesLongLeavesTimeToDecide) {
        .point_of = in_a_row(1),
        .space_ms = 2000});
   const TuneOutcome outcome = race();
-  EXPECT_EQ(winner(outcome), 0);
-  EXPECT_EQ(outcome.searched, 0);
+  EXPECT_GT(winner(outcome), 0);
+  EXPECT_GT(outcome.searched, 50);
   EXPECT_GE(samples(outcome, outcome.solution), 12);
   EXPECT_GE(outcome.elapsed_ms, 2000);
   EXPECT_LE(outcome.elapsed_ms, 2000 + limits_.budget_ms);
@@ -389,11 +395,11 @@ TEST_F(TunerSearchTest, AWrongProposalLeadsNobodyThere) {
       {.name = "Rich",
        .configs = {at(10), at(90)},
        .ms_of = takes([](double x) { return x < 50 ? 0.1 : 0.7 - x / 1e3; }),
-       .space = line(100),
+       .space = line(300),
        .point_of = in_a_row(0.1F),
        .fault_of =
            faulty(Fault::kWrong, [](std::int64_t x) { return x < 50; })});
-  EXPECT_EQ(winner(race()), 99);
+  EXPECT_GE(winner(race()), 290);
   std::size_t wrong = 0;
   for (const Config& config : line(50)) {
     wrong += kernel.runs(config) > 0 ? 1 : 0;
@@ -639,6 +645,62 @@ TEST_F(TunerSearchTest, ADeviceThatGetsWarmMisleadsNobody) {
       EXPECT_GT(kernel.runs(at(late)), 2) << "its glance was fast enough";
     }
   }
+}
+
+// Nor is what is tried while a device is fast for a moment faster for that.
+TEST_F(TunerSearchTest, ClocksThatSwingMisleadNobody) {
+  device_.swing = 0.15;
+  int found = 0;
+  for (int phase = 0; phase < 20; ++phase) {
+    clear();
+    device_.clock.advance(3 * phase);
+    add({.name = "Default", .ms = 0.2});
+    add({.name = "Rich",
+         .configs = {at(0)},
+         .ms_of = takes([](double x) { return x == 50 ? 0.16 : 0.175; }),
+         .space = line(60),
+         .point_of = in_a_row(100),
+         .load_ms = 3});
+    found += winner(race()) == 50 ? 1 : 0;
+  }
+  EXPECT_GE(found, 18);
+}
+
+// --- What must be loaded first ----------------------------------------------
+
+TEST_F(TunerSearchTest, WhatIsLoadedAlreadyIsTriedAgainAtOnce) {
+  add({.name = "Default", .ms = 0.1});
+  FakeKernel& kernel = add({.name = "Rich",
+                            .configs = {at(0)},
+                            .ms_of = takes([](double) { return 0.099; }),
+                            .space = line(500),
+                            .point_of = in_a_row(100),
+                            .load_ms = 5});
+  const int first = race().searched;
+  const std::size_t loaded = kernel.tried();
+  EXPECT_GT(first, 30);
+  EXPECT_LT(first, 50);
+  const int second = race().searched;
+  EXPECT_GT(second, first + 20) << "all of before, and others";
+  EXPECT_GT(kernel.tried(), loaded + 20);
+}
+
+// Who has looked at all that is loaded in vain still loads something.
+TEST_F(TunerSearchTest, WhatIsLoadedDoesNotUseUpThePatience) {
+  add({.name = "Default", .ms = 0.1});
+  FakeKernel& kernel = add(
+      {.name = "Rich",
+       .configs = {at(0)},
+       .ms_of = takes([](double x) { return x == 299 ? 0.05 : 0.099; }),
+       .space = line(300),
+       .point_of = in_a_row(100, [](double x) { return x < 299 ? 0.1 : 0.12; }),
+       .load_ms = 5});
+  limits_.budget_ms = 100000;
+  limits_.search = Search::kExhaustive;
+  race();
+  kernel.forget(at(299));
+  limits_.search = Search::kGuided;
+  EXPECT_GE(winner(race()), 290);
 }
 
 // However many equals there are to be lucky among.

@@ -85,12 +85,14 @@ CudaBackend::make_operand_memory(Device device, Stream stream) const {
                                   native(stream), std::move(scratch));
 }
 
-std::unique_ptr<Stopwatch> CudaBackend::make_stopwatch(Device, Stream stream,
+std::unique_ptr<Stopwatch> CudaBackend::make_stopwatch(Device device,
+                                                       Stream stream,
                                                        bool in_graphs) const {
+  const int multiprocessors = device_facts(device.index).multiprocessors;
   if (in_graphs) {
-    return std::make_unique<GraphStopwatch>(native(stream));
+    return std::make_unique<GraphStopwatch>(multiprocessors, native(stream));
   }
-  return std::make_unique<CudaStopwatch>(native(stream));
+  return std::make_unique<CudaStopwatch>(multiprocessors, native(stream));
 }
 
 Status CudaBackend::may_tune(Device device, Stream stream) const {

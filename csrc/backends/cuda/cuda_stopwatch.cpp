@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backends/cuda/pause.h"
+#include "backends/cuda/scatter_blocks.h"
 
 namespace tunedops::cuda {
 namespace {
@@ -75,6 +76,7 @@ Status CudaStopwatch::take(std::span<const Launch> rotation, std::size_t first,
                            bool& was_queued_in_time) {
   TUNEDOPS_CUDA_RETURN(
       pause(kEventsUs + kRoom * calls * estimate.launch_us, stream_));
+  TUNEDOPS_CUDA_RETURN(scatter_blocks(multiprocessors_, ++readings_, stream_));
   TUNEDOPS_CUDA_RETURN(cudaEventRecord(begin_.get(), stream_));
   const double before_ms = now_ms();
   std::size_t next = first % rotation.size();

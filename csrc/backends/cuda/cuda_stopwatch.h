@@ -4,7 +4,7 @@
 // not be in it: of short calls that is more than the call, and of long ones
 // enough to decide between two that are nearly equal. So the stream waits until
 // a whole reading is queued, and a reading that began earlier than that is
-// taken again.
+// taken again. And the blocks of what ran before are scattered first.
 //
 // Replaying a CUDA graph would do the same with less of the host's time, but
 // while any stream is captured, no other thread may synchronise the device: a
@@ -19,7 +19,8 @@ namespace tunedops::cuda {
 
 class CudaStopwatch final : public Stopwatch {
  public:
-  explicit CudaStopwatch(cudaStream_t stream) : stream_(stream) {}
+  CudaStopwatch(int multiprocessors, cudaStream_t stream)
+      : multiprocessors_(multiprocessors), stream_(stream) {}
 
   /// Of short calls more than were asked for.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
@@ -37,7 +38,9 @@ class CudaStopwatch final : public Stopwatch {
   Status take(std::span<const Launch> rotation, std::size_t first, int calls,
               Estimate& estimate, bool& was_queued_in_time);
 
+  int multiprocessors_;
   cudaStream_t stream_;
+  unsigned readings_ = 0;
   Event begin_;
   Event end_;
   std::map<const Launch*, Estimate> known_;  // by the place of the rotation

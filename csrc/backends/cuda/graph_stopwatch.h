@@ -20,8 +20,8 @@ namespace tunedops::cuda {
 
 class GraphStopwatch final : public Stopwatch {
  public:
-  explicit GraphStopwatch(cudaStream_t stream)
-      : stream_(stream), launches_(stream) {}
+  GraphStopwatch(int multiprocessors, cudaStream_t stream)
+      : stream_(stream), launches_(multiprocessors, stream) {}
 
   /// What cannot be captured is timed launch by launch.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,

@@ -19,7 +19,7 @@ std::int64_t vectors_only(std::int64_t elements, DType dtype) {
   return elements * static_cast<std::int64_t>(size_of(dtype)) % kVector;
 }
 
-GemmProblem kind_of(GemmProblem p) {
+GemmProblem without_sizes(GemmProblem p) {
   p.m = 0;
   p.n = 0;
   p.k = 0;
@@ -67,17 +67,37 @@ std::vector<UnsplitAlgorithm> find_algorithms(const GemmProblem& problem,
 CublasltCatalogue::Algorithms
 CublasltCatalogue::algorithms(const GemmProblem& problem,
                               const LtProduct& product) {
-  const GemmProblem kind = kind_of(problem);
   const std::lock_guard lock(mutex_);
-  for (const auto& [known, algorithms] : kinds_) {
-    if (known == kind) {
-      return algorithms;
+  Kind& kind = kind_of(problem);
+  if (kind.algorithms == nullptr) {
+    kind.algorithms = std::make_shared<const std::vector<UnsplitAlgorithm>>(
+        find_algorithms(problem, product));
+  }
+  return kind.algorithms;
+}
+
+void CublasltCatalogue::set_loaded(const GemmProblem& problem,
+                                   std::uint64_t code) {
+  const std::lock_guard lock(mutex_);
+  kind_of(problem).loaded.insert(code);
+}
+
+std::unordered_set<std::uint64_t>
+CublasltCatalogue::loaded(const GemmProblem& problem) {
+  const std::lock_guard lock(mutex_);
+  return kind_of(problem).loaded;
+}
+
+CublasltCatalogue::Kind&
+CublasltCatalogue::kind_of(const GemmProblem& problem) {
+  const GemmProblem kind = without_sizes(problem);
+  for (Kind& known : kinds_) {
+    if (known.kind == kind) {
+      return known;
     }
   }
-  kinds_.emplace_back(kind,
-                      std::make_shared<const std::vector<UnsplitAlgorithm>>(
-                          find_algorithms(problem, product)));
-  return kinds_.back().second;
+  return kinds_.emplace_back(
+      Kind{.kind = kind, .algorithms = {}, .loaded = {}});
 }
 
 }  // namespace tunedops::cuda

@@ -2,11 +2,12 @@
 
 // Which algorithms cuBLASLt has for a kind of product. It accepts or declines
 // combinations one by one, for reasons that depend on types, layouts and
-// alignment and not on sizes; so it is asked once for each kind.
+// alignment and not on sizes; so it is asked once for each kind. And which of
+// their kernels are loaded by now: a first launch takes milliseconds.
 
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 #include "kernels/gemm/cuda/cublaslt_config.h"
@@ -27,9 +28,22 @@ class CublasltCatalogue {
   /// Of the product's kind, in no order.
   Algorithms algorithms(const GemmProblem& problem, const LtProduct& product);
 
+  // Codes, as the points of a space have them, of kernels for the problem's
+  // kind that were run.
+  void set_loaded(const GemmProblem& problem, std::uint64_t code);
+  std::unordered_set<std::uint64_t> loaded(const GemmProblem& problem);
+
  private:
+  struct Kind {
+    GemmProblem kind;
+    Algorithms algorithms;  // null: not asked for yet
+    std::unordered_set<std::uint64_t> loaded;
+  };
+
+  Kind& kind_of(const GemmProblem& problem);
+
   std::mutex mutex_;
-  std::vector<std::pair<GemmProblem, Algorithms>> kinds_;
+  std::vector<Kind> kinds_;
 };
 
 }  // namespace tunedops::cuda

@@ -111,6 +111,21 @@ Tiling tiling_of(const CublasltConfig& config) {
   return tiling;
 }
 
+// Kernels that split k are others, however often they split it.
+std::uint64_t code_of(const CublasltConfig& config) {
+  std::uint64_t code = 1;
+  const auto add = [&code](std::uint64_t value, std::uint64_t end) {
+    code = code * end + value;
+  };
+  add(static_cast<std::uint64_t>(config.id), 1 << 10);
+  add(config[kTile], 1 << 12);
+  add(config[kStages], 1 << 8);
+  add(config[kCustom], 1 << 8);
+  add(config[kCluster], 1 << 8);
+  add(config[kSplitK] > 1 ? 1 : 0, 2);
+  return code;
+}
+
 Coordinates coordinates_of(const CublasltConfig& config) {
   const Tiling tiling = tiling_of(config);
   const std::uint32_t custom = config[kCustom];

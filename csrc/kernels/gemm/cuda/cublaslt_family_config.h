@@ -35,6 +35,10 @@ std::vector<CublasltConfig> unsplit_configs(const CublasltFamily& family);
 /// How an algorithm cuts a product.
 Tiling tiling_of(const CublasltConfig& config);
 
+/// Tells the kernels of a kind of product apart: algorithms with the same code
+/// differ in what the kernel is told at its launch.
+std::uint64_t code_of(const CublasltConfig& config);
+
 /// Where it lies among all algorithms.
 Coordinates coordinates_of(const CublasltConfig& config);
 

@@ -16,6 +16,10 @@ constexpr std::uint32_t kSplits[] = {2,  3,  4,  5,  6,  7,  8,  10, 12, 14, 16,
                                      20, 24, 28, 32, 40, 48, 64, 80, 96, 128};
 constexpr std::int64_t kLeastBytesOfSplit = 256;  // along k
 
+// What the first launch of a kernel takes; 2 to 4 were seen on machines with an
+// H200.
+constexpr float kLoadMs = 3;
+
 constexpr std::uint32_t kReductions[] = {CUBLASLT_REDUCTION_SCHEME_INPLACE,
                                          CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE,
                                          CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE};
@@ -79,12 +83,16 @@ std::vector<ConfigPoint> CublasltSpace::points(std::size_t most) {
     guesses.resize(most);
   }
   std::stable_sort(guesses.begin(), guesses.end(), by_time);
+  const std::unordered_set<std::uint64_t> loaded = catalogue_.loaded(problem_);
   std::vector<ConfigPoint> points;
   configs_.clear();
   for (const Guess& guess : guesses) {
+    const std::uint64_t code = code_of(guess.config);
     points.push_back({.id = static_cast<std::uint32_t>(configs_.size()),
                       .predicted_ms = guess.us / 1000,
-                      .at = coordinates_of(guess.config)});
+                      .at = coordinates_of(guess.config),
+                      .load_ms = loaded.contains(code) ? 0 : kLoadMs,
+                      .code = code});
     configs_.push_back(guess.config);
   }
   return points;
@@ -104,6 +112,12 @@ std::optional<ConfigPoint> CublasltSpace::locate(const Config& config) const {
   const double us = cost_.total_us(tiling, cost_.step_us(tiling), splits);
   return ConfigPoint{.predicted_ms = static_cast<float>(us / 1000),
                      .at = coordinates_of(*attributes)};
+}
+
+void CublasltSpace::set_loaded(const Config& config) {
+  if (const auto attributes = cublaslt_from_config(config)) {
+    catalogue_.set_loaded(problem_, code_of(*attributes));
+  }
 }
 
 }  // namespace tunedops::cuda

@@ -21,6 +21,7 @@ class CublasltSpace final : public ConfigSpace {
   std::vector<ConfigPoint> points(std::size_t most) override;
   Config config(const ConfigPoint& point) const override;
   std::optional<ConfigPoint> locate(const Config& config) const override;
+  void set_loaded(const Config& config) override;
   std::size_t workspace_bytes() const override;
 
  private:

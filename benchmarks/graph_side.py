@@ -7,47 +7,32 @@ alike, and lives until its place in the rotation comes again, so that outputs ro
 
 from __future__ import annotations
 
-import functools
+import itertools
 import math
-import random
 
 import torch
 from sides import Call, Operands
 from torch import Tensor
+from tunedops import _C
 
 LEAST_REPLAY_MS = 0.3  # a shorter replay is mostly the two events
 LEAST_CALLS = 2
 WARM_UP_CALLS = 3
-SCATTERED = 1 << 21  # elements at most: some thousand blocks, and little of the cache
 
 
-class Scatter:
-    """A pointwise kernel of some length, as programs have them between products.
-
-    Where the blocks of a kernel land depends on who ran before, and stays the same while only
-    a few kernels are replayed by turns. Some of cuBLAS have two speeds by that, a tenth apart.
-    """
-
-    def __init__(self, place: torch.device):
-        self.elements = torch.zeros(SCATTERED, device=place)
-        self.random = random.Random(1)
-
-    def __call__(self) -> None:
-        """Launches it on the current stream."""
-        self.elements[: self.random.randint(1, SCATTERED)].add_(1)
-
-
-@functools.cache
-def scatter_on(place: torch.device) -> Scatter:
-    """One for all sides."""
-    return Scatter(place)
+_seeds = itertools.count(1)
 
 
 class Reading:
-    """A replay between two events, which is known once the GPU has got there."""
+    """A replay between two events, which is known once the GPU has got there.
 
-    def __init__(self, graph: torch.cuda.CUDAGraph, scatter: Scatter):
-        scatter()
+    Where the blocks of a kernel land depends on who ran before, and stays the same while only
+    a few kernels are replayed by turns. Some of cuBLAS have two speeds by that, a tenth apart.
+    So blocks are scattered first, as other kernels of a program do between products.
+    """
+
+    def __init__(self, graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream):
+        _C.scatter_blocks(stream.device.index, next(_seeds), stream.cuda_stream)
         self.begin = torch.cuda.Event(enable_timing=True)
         self.end = torch.cuda.Event(enable_timing=True)
         self.begin.record()
@@ -65,7 +50,6 @@ class GraphSide:
     def __init__(self, call: Call, operands: list[Operands], stream: torch.cuda.Stream):
         self.operands = operands
         self.stream = stream
-        self.scatter = scatter_on(operands[0][0].device)
         with torch.cuda.stream(stream):
             for number in range(WARM_UP_CALLS):
                 call(*operands[number % len(operands)])
@@ -96,7 +80,7 @@ class GraphSide:
         """Milliseconds of the fastest of a few replays."""
         with torch.cuda.stream(self.stream):
             self.graph.replay()  # the others wait behind it, not for their launch
-            readings = [Reading(self.graph, self.scatter) for _ in range(3)]
+            readings = [Reading(self.graph, self.stream) for _ in range(3)]
             torch.cuda.synchronize()
         return min(reading.milliseconds() for reading in readings)
 

@@ -32,7 +32,7 @@ from tunedops import _C
 from tunedops.workloads import Workload
 
 METHOD = (
-    "fresh process, tuning off, cold cache, CUDA graphs behind a pointwise kernel, "
+    "fresh process, tuning off, cold cache, CUDA graphs behind scattered blocks, "
     "shuffled rounds there and back, median of their ratios"
 )
 QUEUE_MS = 40.0  # of rounds between two waits
@@ -154,7 +154,7 @@ def run_rounds(sides: Sequence[GraphSide], seconds: float) -> list[Round]:
             # The first reading waits behind this replay, not for its own launch.
             sides[orders[0][-1]].graph.replay()
             readings = [
-                [Reading(sides[i].graph, sides[i].scatter) for i in order] for order in orders
+                [Reading(sides[i].graph, sides[i].stream) for i in order] for order in orders
             ]
             torch.cuda.synchronize()
             for order, taken in zip(orders, readings, strict=True):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from tunedops import _C
 
 CACHE_BYTES = 40_000
 
@@ -70,7 +71,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     fakes = {
         "CUDAGraph": FakeGraph,
         "Event": FakeEvent,
-        "Stream": lambda place: object(),
+        "Stream": lambda place: SimpleNamespace(device=place, cuda_stream=0),
         "graph": capture,
         "stream": lambda stream: contextlib.nullcontext(),
         "graph_pool_handle": lambda: (0, 1),
@@ -83,3 +84,5 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for name, fake in fakes.items():
         monkeypatch.setattr(torch.cuda, name, fake)
+    # A build for CPUs only has none.
+    monkeypatch.setattr(_C, "scatter_blocks", lambda device, seed, stream: None, raising=False)

@@ -105,7 +105,7 @@ def test_the_rotation_exceeds_the_cache_and_outputs_rotate_too() -> None:
     operands = rotation(MM, "cpu", fake_cuda.CACHE_BYTES)
     assert len(operands) * bytes_of(MM) > fake_cuda.CACHE_BYTES
     assert bytes_of(MM) == 4 * (8 * 16 + 16 * 24 + 8 * 24)
-    side = graph_side.GraphSide(torch.mm, operands, object())
+    side = graph_side.GraphSide(torch.mm, operands, torch.cuda.Stream("cpu"))
     assert len({output.data_ptr() for output in side.outputs}) == len(operands)
     assert side.calls % len(operands) == 0
     assert len(side.graph.ops) == side.calls
@@ -114,14 +114,16 @@ def test_the_rotation_exceeds_the_cache_and_outputs_rotate_too() -> None:
 
 def test_a_short_replay_is_made_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_side.GraphSide, "shortest_replay", lambda side: 0.01 * side.calls)
-    side = graph_side.GraphSide(torch.mm, rotation(MM, "cpu", 0), object())
+    side = graph_side.GraphSide(torch.mm, rotation(MM, "cpu", 0), torch.cuda.Stream("cpu"))
     assert side.replay_ms >= graph_side.LEAST_REPLAY_MS
     assert side.calls <= 40
 
 
 def test_each_side_is_replayed_twice_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     operands = rotation(MM, "cpu", 0)
-    sides = [graph_side.GraphSide(call, operands, object()) for call in calls_of(MM)]
+    sides = [
+        graph_side.GraphSide(call, operands, torch.cuda.Stream("cpu")) for call in calls_of(MM)
+    ]
     before = [side.graph.replays for side in sides]
     rounds = run_rounds(sides, 0.0)
     assert len(rounds) >= LEAST_ROUNDS

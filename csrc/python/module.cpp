@@ -22,6 +22,13 @@
 #include "python/fast_entry.h"
 #include "tuning/parallel_for.h"
 
+#ifdef TUNEDOPS_USE_CUDA
+#include "backends/cuda/check.h"
+#include "backends/cuda/device_facts.h"
+#include "backends/cuda/device_guard.h"
+#include "backends/cuda/scatter_blocks.h"
+#endif
+
 namespace py = pybind11;
 
 namespace tunedops {
@@ -380,6 +387,14 @@ void bind_facts(py::module_& m) {
   def(m, "set_isa_limit", &set_isa_limit);
 #ifdef TUNEDOPS_USE_CUDA
   m.attr("built_with_cuda") = true;
+  def(
+      m, "scatter_blocks",
+      +[](int device, unsigned seed, std::uintptr_t stream) {
+        const cuda::DeviceGuard guard(device);
+        TUNEDOPS_CUDA_CHECK(
+            cuda::scatter_blocks(cuda::device_facts(device).multiprocessors,
+                                 seed, reinterpret_cast<cudaStream_t>(stream)));
+      });
 #else
   m.attr("built_with_cuda") = false;
 #endif

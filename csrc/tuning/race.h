@@ -87,6 +87,7 @@ class Race {
   // Screening.
   Status screen();
   Status look_at_all();
+  Status look_again();
   Status screen_round(int calls);
   Status screen_once(Racer& racer, int calls);
   Status drop_slow(std::size_t kept);

@@ -17,7 +17,8 @@ struct Round {
 
 // One unlucky reading must not end a race; and never fewer are kept than the
 // final can choose from if some fail its check.
-constexpr std::size_t kKeptAfterGlance = 5 * kFinalists;
+constexpr std::size_t kKeptAfterGlance = 10 * kFinalists;
+constexpr std::size_t kKeptAfterSecondGlance = 5 * kFinalists;
 constexpr Round kRounds[] = {
     {3, 3 * kFinalists}, {10, 2 * kFinalists}, {30, 2 * kFinalists}};
 
@@ -26,8 +27,8 @@ constexpr std::size_t kKeptOfAll = 16;
 
 // Shares of the budget, from the beginning, that have passed when these end.
 // The final needs what is left: it decides.
-constexpr double kUntilSearched = 0.6;
-constexpr double kUntilScreened = 0.75;
+constexpr double kUntilSearched = 0.65;
+constexpr double kUntilScreened = 0.8;
 
 constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
 
@@ -43,6 +44,12 @@ Status Race::screen() {
   }
   begin_stage(kUntilScreened);
   if (Status dropped = drop_slow(kKeptAfterGlance); !dropped.is_ok()) {
+    return dropped;
+  }
+  if (Status looked = look_again(); !looked.is_ok()) {
+    return looked;
+  }
+  if (Status dropped = drop_slow(kKeptAfterSecondGlance); !dropped.is_ok()) {
     return dropped;
   }
   for (const Round& round : kRounds) {
@@ -86,6 +93,23 @@ Status Race::look_at_all() {
     }
     if (is_baseline(racer)) {
       begin_stage(kUntilSearched);  // now that its time is known
+    }
+  }
+  return Status::ok();
+}
+
+// At more of them than can be timed in rounds, which take longer to prepare.
+Status Race::look_again() {
+  const auto order = challengers_by_time(/*with_slow=*/false);
+  if (order.size() <= kKeptAfterSecondGlance) {
+    return Status::ok();
+  }
+  for (Racer* racer : order) {
+    if (out_of_time()) {
+      break;
+    }
+    if (const Status looked = glance(*racer); looked.is_sticky()) {
+      return looked;
     }
   }
   return Status::ok();

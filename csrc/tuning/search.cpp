@@ -66,15 +66,20 @@ struct Race::Field {
   const Kernel* kernel;
   ConfigSpace* space;
   Searcher searcher;
-  bool was_tried = false;
+  int trials = 0;
 
   // Without a measurement nobody knows the unit of its predictions: it gets one
-  // trial, and if that fails another one where all others promise nothing.
-  double worth(const Searcher::Proposal& proposal) const {
+  // trial, and the more of them fail the less is expected of another.
+  double worth(const Searcher::Proposal& proposal, double trial_ms) const {
     if (searcher.has_learnt()) {
       return proposal.worth;
     }
-    return was_tried ? 0 : std::numeric_limits<double>::infinity();
+    const ConfigPoint& point = searcher.point(proposal.index);
+    return trials == 0 ? std::numeric_limits<double>::infinity()
+                       : Searcher::expected_worth(
+                             -Searcher::kDoubt * static_cast<float>(trials),
+                             Searcher::kDoubt,
+                             static_cast<float>(trial_ms) + point.load_ms);
   }
 
   double longest_load_ms() const {
@@ -144,7 +149,7 @@ Race::Field* Race::most_promising(std::vector<Field>& fields, double best,
   double most_worth = 0;
   for (Field& field : fields) {
     if (const auto next = field.searcher.next(stakes)) {
-      const double worth = field.worth(*next);
+      const double worth = field.worth(*next, stakes.trial_ms);
       if (most == nullptr || worth > most_worth) {
         most = &field;
         most_worth = worth;
@@ -181,7 +186,7 @@ Status Race::search_guided() {
     if (plan == nullptr) {
       continue;
     }
-    field->was_tried = true;
+    ++field->trials;
     const double load_ms = point.load_ms;
     double milliseconds = 0;
     const Status tried =

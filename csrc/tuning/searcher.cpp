@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace tunedops {
 namespace {
@@ -87,16 +88,17 @@ std::optional<Searcher::Proposal> Searcher::next(const Stakes& stakes) const {
       continue;
     }
     const float weight = weights_[i] + kPrior;
-    const float hoped_log = log_predicted_[i] +
-                            (errors_[i] + kPrior * common) / weight -
-                            kDoubt * std::sqrt(kPrior / weight);
-    const float gain = best_log - hoped_log;
-    const float worth =
-        knows_best && gain > 0 ? gain / (trial_ms + points_[i].load_ms) : gain;
+    const float expected_log =
+        log_predicted_[i] + (errors_[i] + kPrior * common) / weight;
+    const float doubt = kDoubt * std::sqrt(kPrior / weight);
+    const float worth = knows_best
+                            ? expected_worth(best_log - expected_log, doubt,
+                                             trial_ms + points_[i].load_ms)
+                            : doubt - expected_log;
     if (!most || worth > most_worth) {
       most = i;
       most_worth = worth;
-      most_log = hoped_log;
+      most_log = expected_log - doubt;
     }
   }
   if (!most) {
@@ -105,6 +107,21 @@ std::optional<Searcher::Proposal> Searcher::next(const Stakes& stakes) const {
   return Proposal{.index = *most,
                   .hoped_ms = std::exp(double{most_log}),
                   .worth = most_worth};
+}
+
+// Of a normal distribution, how much is above 0 in the mean: for z standard
+// deviations, sd * (z * Phi(z) + phi(z)).
+float Searcher::expected_worth(float log_gain, float doubt, float trial_ms) {
+  constexpr float kHalfLogTwoPi = 0.918938533F;
+  constexpr float kFar = -4;  // from here on by the tail's first term
+  const float z = log_gain / doubt;
+  const float log_density = -0.5F * z * z - kHalfLogTwoPi;
+  const float log_mean =
+      z < kFar ? log_density - 2 * std::log(-z)
+               : std::log(z * 0.5F *
+                              std::erfc(-z * std::numbers::sqrt2_v<float> / 2) +
+                          std::exp(log_density));
+  return log_mean + std::log(doubt / trial_ms);
 }
 
 void Searcher::set_loaded(std::size_t index) {

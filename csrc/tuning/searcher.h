@@ -2,10 +2,10 @@
 
 // Which config to measure next? The kernel's model says what each should take;
 // measurements say where the model errs, and neighbours are believed to err
-// alike. So a prediction is corrected by the errors seen around it, and where
-// few were seen it gets the benefit of the doubt: so fast the point may be. The
-// one that promises the largest gain for the time that trying it takes goes
-// next. That follows a good model, and does without one.
+// alike. So a prediction is corrected by the errors seen around it, and the
+// fewer were seen the more it is doubted. The point goes next from which the
+// largest gain is expected for the time that trying it takes. That follows a
+// good model, and does without one.
 
 #include <cstddef>
 #include <limits>
@@ -24,9 +24,7 @@ class Searcher {
   struct Proposal {
     std::size_t index = 0;
     double hoped_ms = 0;  // it may be as fast as that
-    /// The gain that is hoped for, as a logarithm, for a millisecond of trying;
-    /// not above 0 where none is.
-    double worth = 0;
+    double worth = 0;     // see expected_worth
   };
 
   /// What a trial is weighed by.
@@ -61,7 +59,12 @@ class Searcher {
 
   /// How far, as a logarithm, a prediction may be off where nothing was
   /// measured nearby.
-  static constexpr float kDoubt = 0.08F;
+  static constexpr float kDoubt = 0.06F;
+
+  /// What trying something is worth that takes `log_gain` less than the best so
+  /// far, which is doubted: the logarithm of the gain, as a share of the time,
+  /// that is expected for each millisecond of the trial.
+  static float expected_worth(float log_gain, float doubt, float trial_ms);
 
  private:
   /// By how much a prediction is believed to be off, as a logarithm.

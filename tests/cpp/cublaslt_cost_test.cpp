@@ -55,6 +55,19 @@ TEST(CublasltCost, LargeClustersLeaveMultiprocessorsIdle) {
   EXPECT_NEAR(work(128, {16, 1}) / one, 2, 0.01);
 }
 
+TEST(CublasltCost, SplitsFillAWaveAndNoMore) {
+  const auto splits = [](std::int64_t m, TileSize cluster) {
+    const TilingCost cost(gpu_problem(m, 64, 1 << 17), kMultiprocessors, 1e12);
+    return cost.splits_of_a_wave(
+        {.tile = {64, 64}, .cluster = cluster, .consumers = 1});
+  };
+  EXPECT_EQ(splits(64, {1, 1}), 132);
+  EXPECT_EQ(splits(4 * 64, {1, 1}), 33);
+  EXPECT_EQ(splits(64, {2, 1}), 66) << "one of two blocks is idle";
+  EXPECT_EQ(splits(4 * 64, {4, 1}), 31);
+  EXPECT_EQ(splits(133 * 64, {1, 1}), 0);
+}
+
 TEST(CublasltCost, AClusterIsWhole) {
   const double one = work(1);
   // 121 blocks are 31 clusters of four, and no more fit.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <set>
 
@@ -62,8 +63,34 @@ TEST(Searcher, HopesForWhatIsPredictedAndForALittleMore) {
               1e-6);
 }
 
-// Of three milliseconds for code that is not loaded; the doubt adds 0.08 to
-// each gain.
+// Against the integral over all that the point may take.
+TEST(Searcher, ExpectsOfADoubtedTimeTheMeanOfItsGains) {
+  constexpr double kStep = 1e-4;
+  for (const double doubt : {0.01, 0.06, 0.3}) {
+    for (const double gain : {-0.2, -0.1, -0.03, 0.0, 0.02, 0.2, 2.0}) {
+      double mean = 0;
+      for (double z = -12; z < 12; z += kStep) {
+        const double density =
+            std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+        mean += kStep * density * std::max(0.0, gain + doubt * z);
+      }
+      if (mean > 1e-25) {
+        const float worth = Searcher::expected_worth(
+            static_cast<float>(gain), static_cast<float>(doubt), 4);
+        EXPECT_NEAR(worth, std::log(mean / 4), 0.15) << gain << ' ' << doubt;
+      }
+    }
+  }
+  // However far, more is more.
+  float last = -std::numeric_limits<float>::infinity();
+  for (float gain = -30; gain < 30; gain += 0.01F) {
+    const float worth = Searcher::expected_worth(gain, 0.06F, 1);
+    EXPECT_GT(worth, last) << gain;
+    last = worth;
+  }
+}
+
+// Of three milliseconds for code that is not loaded.
 TEST(Searcher, WeighsAGainAgainstTheTimeThatTryingTakes) {
   std::vector<ConfigPoint> points = strangers({0.90F, 0.99F, 0.5F, 0.97F});
   for (const std::size_t slow : {0, 2}) {
@@ -76,15 +103,16 @@ TEST(Searcher, WeighsAGainAgainstTheTimeThatTryingTakes) {
     order.push_back(next->index);
     searcher.rule_out(next->index);
   }
-  EXPECT_EQ(order, (Order{3, 1, 2, 0}));
+  EXPECT_EQ(order, (Order{2, 3, 1, 0}));
 
-  const Searcher again(points);
-  EXPECT_EQ(again.next()->index, 2U) << "no time is known yet";
-  EXPECT_NEAR(again.next(stakes)->worth,
-              (Searcher::kDoubt - std::log(0.97)) / 0.3, 1e-5);
-  EXPECT_NEAR(again.next({.best_ms = 1, .trial_ms = 300})->worth,
-              (Searcher::kDoubt - std::log(0.5)) / 303, 1e-5)
-      << "long runs leave loading little weight";
+  order.clear();
+  Searcher long_runs(points);
+  const Searcher::Stakes longer{.best_ms = 1, .trial_ms = 300};
+  while (const auto next = long_runs.next(longer)) {
+    order.push_back(next->index);
+    long_runs.rule_out(next->index);
+  }
+  EXPECT_EQ(order, (Order{2, 0, 3, 1})) << "then loading has little weight";
 }
 
 TEST(Searcher, WhatPromisesNoGainComesLastHoweverCheapItIs) {
@@ -92,12 +120,12 @@ TEST(Searcher, WhatPromisesNoGainComesLastHoweverCheapItIs) {
   points[0].load_ms = 3;
   points[1].load_ms = 3;
   Searcher searcher(points);
-  const Searcher::Stakes stakes{.best_ms = 1, .trial_ms = 0.01};
-  EXPECT_EQ(searcher.next(stakes)->index, 1U);
-  EXPECT_GT(searcher.next(stakes)->worth, 0);
-  searcher.rule_out(1);
-  EXPECT_EQ(searcher.next(stakes)->index, 0U);
-  EXPECT_LT(searcher.next(stakes)->worth, 0);
+  Order order;
+  while (const auto next = searcher.next({.best_ms = 1, .trial_ms = 0.01})) {
+    order.push_back(next->index);
+    searcher.rule_out(next->index);
+  }
+  EXPECT_EQ(order, (Order{1, 0, 2}));
 }
 
 TEST(Searcher, CodeIsLoadedForAllPointsThatShareIt) {

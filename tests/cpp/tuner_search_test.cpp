@@ -195,7 +195,7 @@ TEST_F(TunerSearchTest, KeepsToItsShareOfTheBudget) {
          .point_of = in_a_row(100, [](double x) { return 1 + x / 1e4; })});
     const TuneOutcome outcome = race();
     EXPECT_GT(outcome.searched, 70) << "each is checked, since it gains";
-    EXPECT_LE(last_new, 0.6 * limits_.budget_ms + 1);
+    EXPECT_LE(last_new, 0.65 * limits_.budget_ms + 1);
     EXPECT_GT(last_new, 0.5 * limits_.budget_ms);
     EXPECT_GE(samples(outcome, outcome.solution), 12);
     EXPECT_LE(outcome.elapsed_ms, limits_.budget_ms + 4);
@@ -234,7 +234,7 @@ TEST_F(TunerSearchTest, ALongTrialIsTheLast) {
     const TuneOutcome outcome = race();
     EXPECT_EQ(outcome.solution, "Good") << ms;
     EXPECT_LE(outcome.elapsed_ms, std::max(limits_.budget_ms, ms + 30) + ms);
-    EXPECT_LE(slow.runs(), 0.6 * limits_.budget_ms / ms + 1) << ms;
+    EXPECT_LE(slow.runs(), 0.65 * limits_.budget_ms / ms + 1) << ms;
   }
 }
 

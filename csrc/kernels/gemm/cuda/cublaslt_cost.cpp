@@ -69,22 +69,28 @@ double TilingCost::step_us(const Tiling& x) const {
                   1 / kOverlapOfStep);
 }
 
-double TilingCost::waves(const Tiling& x, int splits) const {
-  const double blocks = blocks_along(problem_.m, x.tile.m, x.cluster.m) *
-                        blocks_along(problem_.n, x.tile.n, x.cluster.n) *
-                        static_cast<double>(problem_.batch) * splits;
+double TilingCost::blocks(const Tiling& x) const {
+  return blocks_along(problem_.m, x.tile.m, x.cluster.m) *
+         blocks_along(problem_.n, x.tile.n, x.cluster.n) *
+         static_cast<double>(problem_.batch);
+}
+
+// Multiprocessors that blocks of such clusters get.
+double TilingCost::usable(const Tiling& x) const {
   const int cluster_blocks = x.cluster.m * x.cluster.n;
-  const double usable =
-      std::max(1.0, std::floor(usable_share(cluster_blocks) * multiprocessors_ /
-                               cluster_blocks)) *
-      cluster_blocks;
-  return std::ceil(blocks / usable);
+  return std::max(1.0, std::floor(usable_share(cluster_blocks) *
+                                  multiprocessors_ / cluster_blocks)) *
+         cluster_blocks;
+}
+
+int TilingCost::splits_of_a_wave(const Tiling& x) const {
+  return static_cast<int>(usable(x) / blocks(x));
 }
 
 double TilingCost::total_us(const Tiling& x, double step_us, int splits) const {
   const double elements = x.tile.m * x.tile.n;
   const double work =
-      waves(x, splits) *
+      std::ceil(blocks(x) * splits / usable(x)) *
       (std::ceil(k_steps_ / splits) * step_us + kBlock + kWrite * elements);
   const double squares = work * work;
   const double memory_squares = memory_us_ * memory_us_;

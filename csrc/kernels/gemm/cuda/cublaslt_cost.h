@@ -36,8 +36,13 @@ class TilingCost {
   /// Of the whole product, k being split into so many parts.
   double total_us(const Tiling& tiling, double step_us, int splits) const;
 
+  /// Into how many parts k can be split while all blocks run at once; 0 if they
+  /// are too many without that.
+  int splits_of_a_wave(const Tiling& tiling) const;
+
  private:
-  double waves(const Tiling& tiling, int splits) const;
+  double blocks(const Tiling& tiling) const;
+  double usable(const Tiling& tiling) const;
 
   GemmProblem problem_;
   int multiprocessors_;

@@ -51,7 +51,10 @@ void CublasltSpace::add_guesses(const UnsplitAlgorithm& algorithm,
     guesses.push_back(guess);
   };
   add(1);
-  for (const std::uint32_t splits : kSplits) {
+  if (algorithm.reductions == 0) {
+    return;
+  }
+  for (const std::uint32_t splits : splits_of(tiling)) {
     if (k_bytes < kLeastBytesOfSplit * splits) {
       break;
     }
@@ -64,6 +67,21 @@ void CublasltSpace::add_guesses(const UnsplitAlgorithm& algorithm,
       }
     }
   }
+}
+
+// Usual ones, and what fills the GPU once or twice. Ascending.
+std::vector<std::uint32_t>
+CublasltSpace::splits_of(const Tiling& tiling) const {
+  std::vector<std::uint32_t> splits(std::begin(kSplits), std::end(kSplits));
+  const int filling = cost_.splits_of_a_wave(tiling);
+  for (const int more : {filling, 2 * filling}) {
+    if (more > 1) {
+      splits.push_back(static_cast<std::uint32_t>(more));
+    }
+  }
+  std::sort(splits.begin(), splits.end());
+  splits.erase(std::unique(splits.begin(), splits.end()), splits.end());
+  return splits;
 }
 
 std::vector<ConfigPoint> CublasltSpace::points(std::size_t most) {

@@ -33,6 +33,7 @@ class CublasltSpace final : public ConfigSpace {
 
   void add_guesses(const UnsplitAlgorithm& algorithm,
                    std::vector<Guess>& guesses) const;
+  std::vector<std::uint32_t> splits_of(const Tiling& tiling) const;
 
   GemmProblem problem_;
   CublasltCatalogue& catalogue_;

@@ -12,11 +12,13 @@ namespace {
 constexpr double kLaunch = 4.3;
 constexpr double kMultiply = 0.28 / (128 * 128);  // of a step, per element
 constexpr double kTwoConsumers = 1.12;            // times as long
+constexpr double kUneven = 1.06;    // so are sides that are no multiples of 64
 constexpr double kBring = 0.00122;  // of a step, per row and column
 constexpr double kLeastStep = 0.083;
 constexpr double kBlock = 0.19;            // to begin and to end one
 constexpr double kWrite = 3.7e-5;          // of a block, per element
-constexpr double kSplit = 1.7;             // to start adding splits up
+constexpr double kSplit = 3;               // to start adding splits up
+constexpr double kPerSplit = 0.05;         // one after the other
 constexpr double kSplitBytes = 8 / 3.4e6;  // per element of a split
 // Blocks of a cluster share what they bring, but not to the full.
 constexpr double kShare = 0.25;
@@ -59,8 +61,10 @@ TilingCost::TilingCost(const GemmProblem& p, int multiprocessors,
 }
 
 double TilingCost::step_us(const Tiling& x) const {
-  const double multiply =
-      kMultiply * x.tile.m * x.tile.n * (x.consumers > 1 ? kTwoConsumers : 1);
+  const bool is_uneven = x.tile.m % 64 != 0 || x.tile.n % 64 != 0;
+  const double multiply = kMultiply * x.tile.m * x.tile.n *
+                          (x.consumers > 1 ? kTwoConsumers : 1) *
+                          (is_uneven ? kUneven : 1);
   const double bring = kBring * (x.tile.m / std::pow(x.cluster.n, kShare) +
                                  x.tile.n / std::pow(x.cluster.m, kShare));
   return std::pow(std::pow(multiply, kOverlapOfStep) +
@@ -100,7 +104,7 @@ double TilingCost::total_us(const Tiling& x, double step_us, int splits) const {
                          static_cast<double>(problem_.n) *
                          static_cast<double>(problem_.batch);
   const double adding =
-      splits > 1 ? kSplit + kSplitBytes * splits * outputs : 0;
+      splits > 1 ? kSplit + (kPerSplit + kSplitBytes * outputs) * splits : 0;
   return kLaunch + both + adding;
 }
 

@@ -1,6 +1,7 @@
 #include "tuning/race.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tuning/selection.h"
@@ -11,8 +12,13 @@ namespace {
 // Checks of the finalists and a few rounds of the final.
 constexpr double kCallsToDecide = 24;
 
-// Of the budget, for what goes before them all the same.
+// Of what is left of the budget when Default's time is known, for what goes
+// before them all the same.
 constexpr double kLeastShare = 0.25;
+
+// Of the budget, until the operands are there. To make all copies that a large
+// cache asks for can take a CPU longer than all candidates do.
+constexpr double kFillingShare = 0.1;
 
 // How old the last look at Default may be: the clocks of a device change within
 // milliseconds. And how much longer than a look the time between two is.
@@ -60,7 +66,11 @@ Race::Race(const Backend& backend, const TunerLimits& limits,
                most(candidates, spaces_, &Plan::workspace_bytes,
                     &ConfigSpace::workspace_bytes),
                most(candidates, spaces_, &Plan::counter_count,
-                    &ConfigSpace::counter_count)) {
+                    &ConfigSpace::counter_count),
+               [this] {
+                 return stopwatch_->now_ms() - begin_ms_ <
+                        kFillingShare * limits_.budget_ms;
+               }) {
   for (Candidate& candidate : candidates) {
     Racer racer;
     racer.measurement.solution = candidate.solution;
@@ -114,8 +124,12 @@ void Race::begin_stage(double share) {
   double end_ms = share * limits_.budget_ms;
   if (share < 1) {
     const double deciding_ms = kCallsToDecide * baseline().measurement.time_ms;
-    end_ms = std::clamp(limits_.budget_ms - deciding_ms,
-                        kLeastShare * limits_.budget_ms, end_ms);
+    if (least_end_ms_ == 0 && deciding_ms > 0) {
+      const double used_ms = stopwatch_->now_ms() - begin_ms_;
+      least_end_ms_ = std::lerp(used_ms, limits_.budget_ms, kLeastShare);
+    }
+    end_ms = std::max(std::min(end_ms, limits_.budget_ms - deciding_ms),
+                      least_end_ms_);
   }
   stage_deadline_ms_ = begin_ms_ + late_ms_ + end_ms;
 }

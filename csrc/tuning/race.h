@@ -108,6 +108,7 @@ class Race {
   std::unique_ptr<Stopwatch> stopwatch_;
   double begin_ms_;
   double stage_deadline_ms_;
+  double least_end_ms_ = 0;  // of the stages that do not decide
   double late_ms_ = 0;       // by which all ends later than the budget says
   double next_look_ms_ = 0;  // at Default
   TuningBuffers buffers_;

@@ -27,7 +27,8 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
                              std::size_t rotating_bytes,
                              std::size_t memory_bytes,
                              std::size_t workspace_bytes,
-                             std::size_t counter_count)
+                             std::size_t counter_count,
+                             const std::function<bool()>& has_time)
     : alpha_(op.alpha_for_tuning(problem)), beta_(op.beta_for_tuning(problem)) {
   lay_out(op.operands(problem));
   const std::size_t once = kept_bytes_ + workspace_bytes;
@@ -42,7 +43,7 @@ TuningBuffers::TuningBuffers(const Backend& backend, const OpDefinition& op,
   const Device device = problem.header().device();
   status_ = allocate(backend, device, stream, workspace_bytes);
   if (status_.is_ok()) {
-    status_ = fill();
+    status_ = fill(has_time);
   }
   if (status_.is_ok() && counter_count > 0) {
     status_ = make_counters(backend, device, counter_count);
@@ -102,7 +103,7 @@ Status TuningBuffers::make_counters(const Backend& backend, Device device,
 }
 
 // Copy 0 first, then each time as many more as there are already.
-Status TuningBuffers::fill() {
+Status TuningBuffers::fill(const std::function<bool()>& has_time) {
   Status status = operand_memory_->poison(address(0), copy_bytes_);
   for (const Slot& slot : slots_) {
     if (status.is_ok() && slot.operand.dtype != DType::kNone) {
@@ -110,6 +111,10 @@ Status TuningBuffers::fill() {
     }
   }
   for (std::size_t filled = 1; status.is_ok() && filled < copies_;) {
+    if (has_time && !has_time()) {
+      copies_ = filled;
+      break;
+    }
     const std::size_t more = std::min(filled, copies_ - filled);
     status =
         operand_memory_->copy(address(filled), address(0), more * copy_bytes_);

@@ -8,6 +8,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,11 +25,13 @@ namespace tunedops {
 class TuningBuffers {
  public:
   /// `rotating_bytes` is what the copies together should exceed; how many
-  /// there are is bounded by `memory_bytes`. See status().
+  /// there are is bounded by `memory_bytes`, and by `has_time`, which is asked
+  /// before more are filled than the first. See status().
   TuningBuffers(const Backend& backend, const OpDefinition& op,
                 const ProblemKey& problem, Stream stream,
                 std::size_t rotating_bytes, std::size_t memory_bytes,
-                std::size_t workspace_bytes, std::size_t counter_count = 0);
+                std::size_t workspace_bytes, std::size_t counter_count = 0,
+                const std::function<bool()>& has_time = {});
 
   const Status& status() const { return status_; }
   std::size_t copies() const { return copies_; }
@@ -81,7 +84,7 @@ class TuningBuffers {
   Status make_counters(const Backend& backend, Device device,
                        std::size_t count);
   Status check_counters();
-  Status fill();
+  Status fill(const std::function<bool()>& has_time);
   Status write_normals(const Slot& slot);
   std::byte* address(std::size_t copy) const;
   std::byte* output_address() const;

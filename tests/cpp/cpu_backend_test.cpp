@@ -3,7 +3,11 @@
 
 #include "backends/cpu/cpu_backend.h"
 
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +47,51 @@ TEST(CpuBackend, FactsAreOfThisCentury) {
   EXPECT_GE(backend.tuning_memory_bytes({}), std::size_t{1} << 20);
   EXPECT_LE(backend.tuning_memory_bytes({}), available_memory_bytes());
   EXPECT_TRUE(backend.may_tune({}, {}).is_ok());
+}
+
+class CacheFacts : public testing::Test {
+ protected:
+  CacheFacts() { std::filesystem::create_directories(folder_); }
+  ~CacheFacts() override { std::filesystem::remove_all(folder_); }
+
+  void add(int processor, int index, const std::string& level,
+           const std::string& size, const std::string& sharers) {
+    const auto cache = folder_ / ("cpu" + std::to_string(processor)) / "cache" /
+                       ("index" + std::to_string(index));
+    std::filesystem::create_directories(cache);
+    std::ofstream(cache / "level") << level << '\n';
+    std::ofstream(cache / "size") << size << '\n';
+    std::ofstream(cache / "shared_cpu_list") << sharers << '\n';
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                  ("cache_facts_" + std::to_string(::getpid()));
+};
+
+TEST_F(CacheFacts, ASharedCacheCountsOnce) {
+  for (int processor = 0; processor < 8; ++processor) {
+    add(processor, 0, "1", "48K", std::to_string(processor));
+    add(processor, 2, "2", "1024K", std::to_string(processor));
+    add(processor, 3, "3", "32768K", processor < 4 ? "0-3" : "4-7");
+  }
+  EXPECT_EQ(last_cache_bytes(folder_), std::size_t{64} << 20);
+}
+
+TEST_F(CacheFacts, WithoutAThirdLevelTheSecondCounts) {
+  add(0, 0, "1", "64K", "0");
+  add(0, 1, "2", "2M", "0-1");
+  add(1, 0, "1", "64K", "1");
+  add(1, 1, "2", "2M", "0-1");
+  EXPECT_EQ(last_cache_bytes(folder_), std::size_t{2} << 20);
+}
+
+TEST_F(CacheFacts, WhatIsNotToldIsZero) {
+  EXPECT_EQ(last_cache_bytes(folder_), 0U);
+  EXPECT_EQ(last_cache_bytes(folder_ / "no" / "such"), 0U);
+  add(0, 0, "1", "32K", "0");
+  EXPECT_EQ(last_cache_bytes(folder_), 0U) << "only a first level";
+  add(1, 3, "three", "much", "");
+  EXPECT_EQ(last_cache_bytes(folder_), 0U);
 }
 
 TEST(CpuBackend, MemoryIsAlignedAndCanBeFilled) {

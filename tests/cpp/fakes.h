@@ -44,6 +44,7 @@ struct FakeDevice {
   std::size_t cache_bytes = 0;  // 0: one copy of a problem is enough
   std::size_t memory_bytes = std::size_t{64} << 20;
   bool out_of_memory = false;
+  double allocating_ms = 0;  // each time
   Status may_tune = Status::ok();
   std::function<void()> when_asked;  // whether it may be tuned on
   Stream tuning_stream;              // if not null, what is tuned on
@@ -151,6 +152,7 @@ class FakeBackend final : public Backend {
     }
     const std::size_t rounded = (bytes + 511) / 512 * 512;
     device_.allocated += bytes;
+    device_.clock.advance(device_.allocating_ms);
     device_.most_allocated =
         std::max<std::size_t>(device_.most_allocated, device_.allocated);
     return {std::aligned_alloc(512, rounded),

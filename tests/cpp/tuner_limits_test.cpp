@@ -177,6 +177,18 @@ TEST_F(TunerLimitsTest, NoiseDoesNotDecide) {
   EXPECT_LE(missed, 1);
 }
 
+// Operands of a hundred megabytes take a processor as long as that.
+TEST_F(TunerLimitsTest, OperandsThatTakeLongLeaveTimeToTry) {
+  add({.name = "Default", .ms = 27.0});
+  add({.name = "Fast", .ms = 10.0});
+  for (const double share : {0.0, 0.25, 0.5}) {
+    device_.allocating_ms = share * limits_.budget_ms;
+    const TuneOutcome outcome = race();
+    EXPECT_EQ(outcome.solution, "Fast") << share;
+    EXPECT_LE(outcome.elapsed_ms, limits_.budget_ms + 50) << share;
+  }
+}
+
 TEST_F(TunerLimitsTest, KnowsWhenOtherWorkDisturbsIt) {
   add({.name = "Default", .ms = 0.1});
   device_.noise = 0.05;

@@ -59,6 +59,27 @@ class TuningBuffersTest : public testing::Test {
   FakeBackend backend_{device_};
 };
 
+// The first copy is there in any case.
+TEST_F(TuningBuffersTest, FillsMoreCopiesWhileThereIsTime) {
+  for (const int times : {0, 1, 2, 3, 100}) {
+    int asked = 0;
+    const TuningBuffers buffers(backend_, gemm_op().definition,
+                                to_key(gemm_problem(16, 16, 16)), {}, 100000,
+                                kPlenty, 0, 0, [&] { return asked++ < times; });
+    ASSERT_TRUE(buffers.status().is_ok());
+    const std::size_t most = make(gemm_problem(16, 16, 16), 100000).copies();
+    EXPECT_GT(most, 8U);
+    EXPECT_EQ(buffers.copies(),
+              std::min<std::size_t>(most, 1 << std::min(times, 20)));
+    const std::size_t last = buffers.copies() - 1;
+    const auto* first =
+        static_cast<const float*>(buffers.arguments(0).operands[kGemmA]);
+    const auto* copy =
+        static_cast<const float*>(buffers.arguments(last).operands[kGemmA]);
+    EXPECT_TRUE(std::equal(first, first + 256, copy));
+  }
+}
+
 TEST_F(TuningBuffersTest, AlignsEachOperandAsPromisedAndNoBetter) {
   for (const int promise : {1, 2, 4, 8}) {
     GemmProblem p = gemm_problem(7, 5, 3);

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <map>
+#include <system_error>
 
 namespace tunedops::cpu {
 namespace {
@@ -23,6 +26,13 @@ std::string field_of(const char* path, const std::string& key) {
     }
   }
   return {};
+}
+
+std::string first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
 }
 
 std::string machine_name() {
@@ -47,7 +57,46 @@ std::string processor_name() {
   return name;
 }
 
+// A cache that several processors share is there once. What sysconf says of a
+// virtual machine may be what the whole host has.
+std::size_t last_cache_bytes(const std::filesystem::path& processors) {
+  std::error_code error;  // a system without it has no such folder
+  int last_level = 0;
+  std::map<std::string, std::size_t> caches;  // by who shares them
+  for (int processor = 0;; ++processor) {
+    const auto folder =
+        processors / ("cpu" + std::to_string(processor)) / "cache";
+    if (!std::filesystem::is_directory(folder, error)) {
+      break;
+    }
+    for (const auto& entry :
+         std::filesystem::directory_iterator(folder, error)) {
+      const int level = std::atoi(first_line(entry.path() / "level").c_str());
+      const std::string size = first_line(entry.path() / "size");
+      const std::size_t bytes =
+          std::strtoul(size.c_str(), nullptr, 10) *
+          (size.ends_with('K') ? 1024 : (size.ends_with('M') ? kMiB : 1));
+      if (level > last_level) {
+        last_level = level;
+        caches.clear();
+      }
+      if (level == last_level && level > 1) {
+        caches[first_line(entry.path() / "shared_cpu_list")] = bytes;
+      }
+    }
+  }
+  std::size_t sum = 0;
+  for (const auto& [sharers, bytes] : caches) {
+    sum += bytes;
+  }
+  return sum;
+}
+
 std::size_t last_cache_bytes() {
+  static const std::size_t told = last_cache_bytes("/sys/devices/system/cpu");
+  if (told > 0) {
+    return told;
+  }
   long bytes = -1;
 #ifdef _SC_LEVEL3_CACHE_SIZE
   bytes = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE),

@@ -117,8 +117,47 @@ def cpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:
     return "\n".join(lines)
 
 
+def tuning_block() -> str:
+    """What larger budgets would have gained, and whether tuning chooses the same again."""
+    budgets, repeated = read_record("regret_gpu"), read_record("repeat_gpu")
+    if budgets is None or repeated is None:
+        return ""
+    rows, facts = budgets
+    lines = [
+        "### How long to tune",
+        "",
+        *textwrap.wrap(
+            f"{len(rows)} products of the table, tuned on an {facts['device']} from nothing with "
+            "each of these budgets (`MAX_TUNING_BUDGET_MS`), then all winners of a product timed "
+            "beside each other in a process that tunes nothing. *Regret* is the part by which a "
+            "winner takes longer than the best of them (`benchmarks/results/regret_gpu.csv`).",
+            95,
+        ),
+        "",
+        "| budget | regret, median | regret, worst | a product takes, median |",
+        "|---:|---:|---:|---:|",
+    ]
+    for budget, one in facts["summary"].items():
+        lines.append(
+            f"| {budget} ms | {one['regret_median']:.1%} | {one['regret_worst']:.1%} "
+            f"| {one['tuning_ms_median']:.0f} ms |"
+        )
+    summary = repeated[1]["summary"]
+    alike = summary["choices"] - summary["choices_unlike_the_most_frequent"]
+    text = (
+        f"Of {summary['products']} products that were tuned {summary['times']} times, each time "
+        f"in a fresh process, {summary['products'] - summary['products_with_several_winners']} "
+        f"got the same kernel every time, and {alike} of {summary['choices']} choices are their "
+        "product's most frequent. Winners of one product differ by "
+        f"{summary['largest_difference']:.1%} at most (`benchmarks/results/repeat_gpu.csv`)."
+    )
+    return "\n".join([*lines, "", *textwrap.wrap(text, 95)])
+
+
 def block(name: str) -> str:
     """What stands in the block of that name."""
+    if name == "tuning":
+        return tuning_block()
     found = read_record(name)
     if found is None:
         return f"### On a GPU\n\n{NOT_RECORDED}"
@@ -140,7 +179,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     text = wanted = README.read_text()
-    for name in ("gpu", "cpu"):
+    for name in ("gpu", "tuning", "cpu"):
         wanted = replace_block(wanted, name, block(name))
     if not arguments.check:
         README.write_text(wanted)

@@ -13,48 +13,32 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import options
-from measured_rows import measure_all
-from record import facts_of, write_record
+import tuning_study
+from record import write_record
 from repeat_report import COLUMNS, print_repeats, print_row, row_of, sentences, summary_of
-from side_by_side import method, start_timing, time_side_by_side
+from side_by_side import time_side_by_side
 from sides import key_on
-from tunedops import get_workloads
-from tunedops.workloads import Workload, read_workloads
-from tuning_runs import TuningRun, tune_in_turn
+from tunedops.workloads import Workload
+from tuning_runs import TuningRun
 
 
 def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments; `device` is what `_C` calls it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--workloads", type=Path, default=get_workloads() / "repeat.csv")
+    tuning_study.add_options(parser, "repeat.csv")
     parser.add_argument("--times", type=int, default=5, help="that are tuned, 2 or more")
     parser.add_argument(
         "--limit", type=float, default=2.0, help="percent that winners may differ by (default: 2)"
     )
-    options.add_device(parser)
-    options.add_seconds(parser)
-    options.add_settings(parser)
-    options.add_record(parser)
     arguments = parser.parse_args(argv)
-    options.take_device(parser, arguments)
-    options.take_seconds(arguments)
-    options.take_settings(parser, arguments)
+    tuning_study.take_options(parser, arguments)
     if arguments.times < 2:
         parser.error("--times is 2 at least")
     return arguments
-
-
-def tune_all(arguments: argparse.Namespace) -> list[TuningRun]:
-    """What each of the runs found."""
-    settings = {f"run {number + 1}": arguments.setting for number in range(arguments.times)}
-    return tune_in_turn(arguments.workloads, arguments.device, settings)
 
 
 def measure(
@@ -72,24 +56,16 @@ def measure(
 def main(argv: Sequence[str] | None = None) -> None:
     """Tunes several times, times winners that differ, prints and records."""
     arguments = parse_arguments(argv)
-    begin = time.perf_counter()
-    workloads = read_workloads(arguments.workloads)
-    runs = tune_all(arguments)
-    start_timing(arguments.device)
-    rows, failed = measure_all(
-        workloads, lambda workload: measure(workload, arguments, runs), print_row
+    rows, facts = tuning_study.run(
+        arguments,
+        {f"run {number + 1}": arguments.setting for number in range(arguments.times)},
+        lambda workload, runs: measure(workload, arguments, runs),
+        print_row,
+        "each time",
     )
-    print(f"{len(rows)} rows in {time.perf_counter() - begin:.0f} s")
-    faults = [f"failed: {one}" for one in failed]
+    faults = [f"failed: {one}" for one in facts["failed"]]
     if rows:
-        summary = summary_of(rows, arguments.times)
-        facts = facts_of(arguments.device) | {
-            "method": f"tuned in a process each time; then {method(arguments.device)}",
-            "workloads": arguments.workloads.name,
-            "settings": arguments.setting,
-            "summary": summary,
-            "failed": failed,
-        }
+        facts["summary"] = summary = summary_of(rows, arguments.times)
         if arguments.record:
             print(f"record: {write_record(rows, facts, arguments.record, COLUMNS)}")
         print_repeats(rows, f"{facts['device']}, torch {facts['torch']}")

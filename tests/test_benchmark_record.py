@@ -128,6 +128,29 @@ def test_without_a_record_the_block_says_so(
     assert "decode" in readme_table.block("gpu")
 
 
+def test_the_readmes_block_on_tuning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(record, "FOLDER", tmp_path)
+    assert readme_table.block("tuning") == "", "neither is recorded"
+    one = {"regret_median": 0.001, "regret_worst": 0.0345, "tuning_ms_median": 398.7}
+    write_record(ROWS, {**GPU_FACTS, "summary": {"400": one}}, "regret_gpu")
+    assert readme_table.block("tuning") == "", "one is not"
+    summary = {
+        "times": 5,
+        "products": 20,
+        "products_with_several_winners": 3,
+        "choices": 100,
+        "choices_unlike_the_most_frequent": 7,
+        "largest_difference": 0.0123,
+    }
+    write_record(ROWS, {**GPU_FACTS, "summary": summary}, "repeat_gpu")
+    text = readme_table.block("tuning")
+    assert "| 400 ms | 0.1% | 3.5% | 399 ms |" in text.splitlines()
+    words = " ".join(text.split())
+    assert f"{len(ROWS)} products of the table, tuned on an NVIDIA H200" in words
+    assert "17 got the same kernel every time, and 93 of 100 choices" in words
+    assert "differ by 1.2% at most" in words
+
+
 def test_the_readme_admits_the_worst_row_of_the_cpus_record() -> None:
     rows, _ = read_record("cpu") or ([], {})
     text = readme_table.README.read_text()

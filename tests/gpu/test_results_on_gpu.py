@@ -217,6 +217,43 @@ def test_reductions_obey_the_flags_of_the_key(
         torch.use_deterministic_algorithms(False)
 
 
+def refused(
+    write_row: Callable[[tuple[str, str], str], str],
+    x: torch.Tensor,
+    w: torch.Tensor,
+    solution: str,
+) -> str:
+    """Why a row written by hand is not obeyed; the product is torch's own then."""
+    expected = torch.mm(x, w.t())
+    place = write_row(key_of(x, w.t()), solution)
+    tunedops.enable()
+    results: list[torch.Tensor] = []
+    (message,) = messages(lambda: results.append(tunedops.mm(x, w.t())))
+    assert place in message
+    assert torch.equal(results[0], expected)
+    return message
+
+
+TILE_20 = "Gemm_Cublaslt_id_66_tile_20_stages_35_"
+REST = "swizzle_0_custom_1_inner_0_cluster_2"
+
+
+def test_a_row_cannot_ask_for_more_workspace_than_there_is(
+    write_row: Callable[[tuple[str, str], str], str],
+) -> None:
+    x, w = randn(4096, 4096), randn(4096, 4096)
+    assert "workspace" in refused(write_row, x, w, f"{TILE_20}splitk_16_red_2_{REST}")
+
+
+def test_a_row_cannot_read_operands_that_are_not_aligned(
+    write_row: Callable[[tuple[str, str], str], str],
+) -> None:
+    w = randn(128, 256)
+    x = randn(1, 16 * 256 + 1)[0, 1:].view(16, 256)
+    assert "_align_" in key_of(x, w.t())[1]
+    assert "aligned" in refused(write_row, x, w, f"{TILE_20}splitk_1_red_0_{REST}")
+
+
 def test_validators_name_the_gpu_and_its_libraries() -> None:
     validators = _C.validators(GPU)
     properties = torch.cuda.get_device_properties(0)

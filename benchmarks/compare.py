@@ -37,7 +37,7 @@ from results_files import (
     use_results,
     warn_without_results,
 )
-from tunedops.workloads import Workload, read_workloads
+from tunedops.workloads import Workload
 
 QUICK_SECONDS = 0.2
 
@@ -66,7 +66,8 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--tunableop: TunableOp has no CPU part, so this needs --device cuda")
     if arguments.quick:
         arguments.seconds = QUICK_SECONDS
-    options.take_seconds(arguments)
+    options.take_seconds(parser, arguments)
+    options.take_workloads(parser, arguments)
     return arguments
 
 
@@ -116,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     begin = time.perf_counter()
     use_results(arguments.results)
     library = read_library(arguments)
-    workloads = read_workloads(arguments.workloads)
+    workloads = arguments.products
     warn_without_results(arguments.results, workloads, arguments.device)
     on_cpu = arguments.device[0] == "cpu"
     measure, about = (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from tunedops.device import parse_device
+from tunedops.workloads import read_workloads
 
 SECONDS = {"cpu": 2.0, "cuda": 0.8}
 
@@ -31,10 +33,22 @@ def add_seconds(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def take_seconds(arguments: argparse.Namespace) -> None:
-    """Puts the device's default in."""
+def take_seconds(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Puts the device's default in; ends the program if it is no duration."""
     if arguments.seconds is None:
         arguments.seconds = SECONDS[arguments.device[0]]
+    if not (math.isfinite(arguments.seconds) and arguments.seconds > 0):
+        parser.error(f"--seconds {arguments.seconds}: expected a number above 0")
+
+
+def take_workloads(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Reads the file `workloads` into `products`; ends the program if it is none."""
+    try:
+        arguments.products = read_workloads(arguments.workloads)
+    except OSError as error:
+        parser.error(f"--workloads {arguments.workloads}: {error.strerror}")
+    except ValueError as error:
+        parser.error(f"--workloads {error}")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

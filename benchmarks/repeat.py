@@ -12,6 +12,7 @@ how much slower one winner is than another. Ends with an error if that is --limi
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -38,6 +39,8 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     tuning_study.take_options(parser, arguments)
     if arguments.times < 2:
         parser.error("--times is 2 at least")
+    if not (math.isfinite(arguments.limit) and arguments.limit > 0):
+        parser.error(f"--limit {arguments.limit}: expected a number above 0")
     return arguments
 
 

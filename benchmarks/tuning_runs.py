@@ -85,6 +85,8 @@ def tune(
         raise RuntimeError(words)
     if done.returncode != 0:  # one problem or another; the others have results
         print(words, file=sys.stderr, flush=True)
+    elif done.stderr:  # a setting that is none, for one
+        print(f"{label}: {done.stderr[-4000:]}", file=sys.stderr, flush=True)
 
 
 def read_run(folder: Path, device: tuple[str, int]) -> TuningRun:

@@ -18,7 +18,7 @@ from measured_rows import Show, measure_all
 from record import facts_of
 from side_by_side import method, start_timing
 from tunedops import get_workloads
-from tunedops.workloads import Workload, read_workloads
+from tunedops.workloads import Workload
 from tuning_runs import TuningRun, tune_in_turn
 
 Rows = list[dict[str, Any]]
@@ -36,7 +36,8 @@ def add_options(parser: argparse.ArgumentParser, workloads: str) -> None:
 def take_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Checks them; `device` becomes what `_C` calls it."""
     options.take_device(parser, arguments)
-    options.take_seconds(arguments)
+    options.take_seconds(parser, arguments)
+    options.take_workloads(parser, arguments)
     options.take_settings(parser, arguments)
 
 
@@ -55,9 +56,7 @@ def run(
     begin = time.perf_counter()
     runs = tune_in_turn(arguments.workloads, arguments.device, settings)
     start_timing(arguments.device)
-    rows, failed = measure_all(
-        read_workloads(arguments.workloads), lambda workload: measure(workload, runs), show
-    )
+    rows, failed = measure_all(arguments.products, lambda workload: measure(workload, runs), show)
     print(f"{len(rows)} rows in {time.perf_counter() - begin:.0f} s")
     facts = facts_of(arguments.device) | {
         "method": f"tuned in a process {times}; then {method(arguments.device)}",

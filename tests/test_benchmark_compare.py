@@ -17,11 +17,12 @@ from measured_rows import measure_all
 from record import read_record
 from report import print_row
 from sides import key_on
-from tunedops import _C
+from tunedops import _C, get_workloads
 from tunedops.workloads import Workload, read_workloads
 
 PACKAGE = str(Path(_C.__file__).parents[1])
 FILES = ["--workloads", "w.csv", "--results", "r.csv"]
+PACKAGED = ["--workloads", str(get_workloads() / "quickstart.csv"), "--results", "r.csv"]
 WORKLOADS = """\
 suite,op,dtype,layout,batch,m,n,k
 few,mm,float32,nt,1,4,64,64
@@ -31,11 +32,11 @@ many,bmm,float32,nn,4,16,16,16
 
 
 def test_seconds_depend_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert compare.parse_arguments(FILES).seconds == 2.0
-    assert compare.parse_arguments([*FILES, "--quick"]).seconds == 0.2
-    assert compare.parse_arguments([*FILES, "--seconds", "3"]).seconds == 3
+    assert compare.parse_arguments(PACKAGED).seconds == 2.0
+    assert compare.parse_arguments([*PACKAGED, "--quick"]).seconds == 0.2
+    assert compare.parse_arguments([*PACKAGED, "--seconds", "3"]).seconds == 3
     monkeypatch.setattr(options, "parse_device", lambda name: ("cuda", 1))
-    arguments = compare.parse_arguments([*FILES, "--device", "cuda:1", "--tunableop"])
+    arguments = compare.parse_arguments([*PACKAGED, "--device", "cuda:1", "--tunableop"])
     assert (arguments.device, arguments.seconds, arguments.tunableop) == (("cuda", 1), 0.8, True)
 
 
@@ -44,13 +45,18 @@ def test_seconds_depend_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--device", "tpu"], "--device tpu: "),
         (["--tunableop"], "TunableOp has no CPU part"),
+        (["--seconds", "inf"], "--seconds inf: expected a number above 0"),
+        (["--seconds", "-1"], "--seconds -1.0: expected a number above 0"),
+        (["--seconds", "nan"], "--seconds nan: expected a number above 0"),
+        (["--workloads", "no.csv"], "--workloads no.csv: No such file or directory"),
+        (["--workloads", __file__], "expected the header 'suite,"),
     ],
 )
 def test_what_cannot_be_done_is_said(
     given: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        compare.parse_arguments([*FILES, *given])
+        compare.parse_arguments([*PACKAGED, *given])
     assert message in capsys.readouterr().err
 
 
@@ -121,6 +127,7 @@ def test_a_comparison_from_start_to_end(tmp_path: Path, write_results: Callable[
 
 
 def test_a_results_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    keys_in_a_file(tmp_path)
     done = run_in(tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "--results r.csv: there is no such file; `tune` makes one\n"

@@ -98,11 +98,12 @@ def test_what_the_rows_say_together(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(sentences(summary_of(rows[:1], 5))) == 1
 
 
-def test_times_are_two_at_least() -> None:
+def test_times_and_limit_are_checked() -> None:
     arguments = repeat.parse_arguments([])
     assert (arguments.times, arguments.limit, arguments.device) == (5, 2.0, CPU)
-    with pytest.raises(SystemExit):
-        repeat.parse_arguments(["--times", "1"])
+    for wrong in (["--times", "1"], ["--limit", "0"], ["--limit", "-1"], ["--limit", "nan"]):
+        with pytest.raises(SystemExit):
+            repeat.parse_arguments(wrong)
 
 
 @pytest.mark.parametrize("limit", ["2.0", "11"])

@@ -220,6 +220,43 @@ def test_results_are_kept_unless_retuned(run: Run) -> None:
     assert "# mine\n" in after
 
 
+def test_what_other_work_disturbed_is_tuned_again(run: Run) -> None:
+    keys = write("keys.csv", KEY)
+    write("out.csv", *results_text(f"{KEY},Default,5,10,clock-busy,100,0.01"))
+    _, out, _ = run("show", "out.csv")
+    assert re.search(r"2\.00x .* busy .* Default", out)
+    code, out, _ = run("tune", keys, "-o", "out.csv")
+    assert code == 0
+    assert "stored" not in out
+    assert f"{KEY},Default,5,10" not in Path("out.csv").read_text()
+    (result,) = tunedops.get_results()
+    assert not result.was_disturbed
+    assert "stored" in run("tune", keys, "-o", "out.csv")[1]
+
+
+def test_absurd_times_of_a_file_spoil_no_table(run: Run) -> None:
+    rows = [f"{KEY},Default,1e300,1e-300", f"{KEY[:-1]}4,Default,1e-300,1e300"]
+    file = write("out.csv", *results_text(*rows))
+    _, out, _ = run("show", file)
+    assert re.search(r" >1e\+09 .* 0\.00x .* Default", out)
+    assert re.search(r" >1e\+09x .* Default", out)
+    code, out, err = run("tune", write("keys.csv", KEY), "-o", file)
+    assert (code, err) == (0, "")
+    assert "stored" in out
+
+
+def test_a_row_may_leave_its_time_empty(run: Run) -> None:
+    file = write("out.csv", *results_text(f"{KEY},Default,,2.0,clock"))
+    assert run("check", file)[0] == 0
+
+
+def test_few_rounds_have_no_spread(run: Run) -> None:
+    write("out.csv", *results_text(f"{KEY},Default,5,10,clock,2,0.0123"))
+    assert re.search(r"2\.00x .* - .* Default", run("show", "out.csv")[1])
+    write("out.csv", *results_text(f"{KEY},Default,5,10,clock,3,0.0123"))
+    assert re.search(r"2\.00x .* 1\.2% .* Default", run("show", "out.csv")[1])
+
+
 def test_tune_takes_untuned_and_results_files(run: Run) -> None:
     other = KEY.replace("24_1_40", "24_2_40")
     code, out, _ = run("tune", write("untuned.csv", "# c", KEY, KEY), "-o", "a.csv")
@@ -404,14 +441,17 @@ def test_search_is_set_if_asked_for(run: Run) -> None:
     assert "searched" not in out
 
 
-def test_search_of_the_environment_wins() -> None:
-    words = ("tune", write("keys.csv", KEY), "--search", "exhaustive")
-    code, _, err = finish(command(*words, TUNEDOPS_SEARCH="proposals"))
-    assert (code, err) == (
-        0,
-        "tunedops: TUNEDOPS_SEARCH=proposals is set in the environment and wins over a call "
-        "that sets exhaustive\n",
+def test_search_and_the_environment_must_agree(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("tune", write("keys.csv", KEY), "-o", "out.csv", "--search", "proposals")
+    monkeypatch.setenv("TUNEDOPS_SEARCH", "exhaustive")
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err == (
+        "tunedops: --search proposals and TUNEDOPS_SEARCH=exhaustive contradict each other; "
+        "give one of them\n"
     )
+    monkeypatch.setenv("TUNEDOPS_SEARCH", "proposals")
+    assert run(*words)[0] == 0
 
 
 def test_two_names_for_one_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

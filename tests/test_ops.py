@@ -52,7 +52,6 @@ def test_values_with_everything_off(op: str, dtype: torch.dtype) -> None:
 @dtypes
 @pytest.mark.usefixtures("tuning")
 def test_values_of_all_solutions(op: str, dtype: torch.dtype) -> None:
-    _C.set_setting("MAX_TUNING_BUDGET_MS", "1")
     forced = set[str]()
     for sample in samples(op, dtype):
         forced |= run_all_ways(sample)

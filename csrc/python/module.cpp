@@ -83,6 +83,7 @@ struct PythonOutcome {
   int searched = 0;
   double spread = 0;
   int samples = 0;
+  std::string timing;
 };
 
 // A pool of as many threads as the problem says, until it goes out of scope.
@@ -128,6 +129,7 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
   result.searched = outcome.searched;
   result.spread = outcome.timing.spread;
   result.samples = outcome.timing.samples;
+  result.timing = outcome.timing.stopwatch;
   for (const Measurement& m : outcome.measurements) {
     result.measurements.emplace_back(m.solution, m.time_ms, m.samples,
                                      m.refused);
@@ -330,7 +332,8 @@ void bind_tuning(py::module_& m) {
       .def_readonly("disturbed", &PythonOutcome::disturbed)
       .def_readonly("searched", &PythonOutcome::searched)
       .def_readonly("spread", &PythonOutcome::spread)
-      .def_readonly("samples", &PythonOutcome::samples);
+      .def_readonly("samples", &PythonOutcome::samples)
+      .def_readonly("timing", &PythonOutcome::timing);
   m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
         py::arg("mat2"), py::arg("bias") = py::none(),
         py::arg("activation") = "none");

@@ -46,7 +46,7 @@ std::vector<std::string> TuningContext::check_file(Device device,
   for (const CsvRow& row : document.rows) {
     const auto problem = parse_key(row.key, device);
     const Plan* plan = nullptr;
-    if (!row.extra.empty() && !row.time_ms()) {
+    if (!row.extra.empty() && !row.extra[0].empty() && !row.time_ms()) {
       notices.push_back(path + ':' + std::to_string(row.line) + ": time '" +
                         row.extra[0] + "' is no number of milliseconds");
     }

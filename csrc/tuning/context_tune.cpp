@@ -36,6 +36,8 @@ TunerLimits TuningContext::limits() const {
   limits.budget_ms = milliseconds("MAX_TUNING_BUDGET_MS");
   const std::int64_t rotating = settings_.integer("ROTATING_BUFFER_SIZE");
   limits.rotating_bytes = rotating < 0 ? -1 : rotating << 20;
+  limits.most_waited =
+      static_cast<double>(settings_.integer("MAX_WAITING_PERCENT")) / 100;
   limits.in_graphs = settings_.boolean("GRAPH_REPLAY");
   limits.search = settings_.search();
   limits.numerical_check = settings_.numerical_check();

@@ -133,14 +133,18 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
   outcome.solution = winner->candidate.solution;
   outcome.time_ms = winner->measurement.time_ms;
   outcome.default_ms = baseline().measurement.time_ms;
-  outcome.timing.stopwatch = stopwatch_->name();
   outcome.timing.samples = winner->measurement.samples;
   outcome.timing.spread = spread;
   outcome.timing.margin = kMargin;
   const std::vector<double>& readings = baseline().final_ms;
   outcome.disturbed =
       outcome.default_ms >
-      kDisturbed * *std::min_element(readings.begin(), readings.end());
+          kDisturbed * *std::min_element(readings.begin(), readings.end()) ||
+      stopwatch_->waited_share() > limits_.most_waited;
+  outcome.timing.stopwatch = stopwatch_->name();
+  if (outcome.disturbed) {
+    outcome.timing.stopwatch += kBusy;
+  }
 }
 
 }  // namespace tunedops

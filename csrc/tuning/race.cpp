@@ -106,6 +106,11 @@ Status Race::race(TuneOutcome& outcome) {
   if (Status screened = screen(); !screened.is_ok()) {
     return screened;
   }
+  if (racers_.size() > 1 && !was_any_tried()) {
+    return Status::unsupported(
+        "there was no time to try any kernel but Default; a larger "
+        "MAX_TUNING_BUDGET_MS gives more");
+  }
   begin_stage(1);
   std::vector<Racer*> finalists;
   if (Status chosen = choose_finalists(finalists); !chosen.is_ok()) {

@@ -26,6 +26,7 @@ struct Racer {
   int screened_calls = 0;
   double screened_ms = 0;
   bool is_slow = false;          // that is the only reason why it is out
+  bool is_late = false;          // it was not timed
   bool is_right = false;         // its output was checked
   std::vector<double> final_ms;  // one a round
 
@@ -37,6 +38,10 @@ struct Racer {
   void drop_as_slow() {
     drop("slower than others");
     is_slow = true;
+  }
+  void drop_as_late() {
+    drop("no time left to try it");
+    is_late = true;
   }
   void take_back() { drop(""); }
 };
@@ -70,14 +75,14 @@ class Race {
   Status run_checked(Racer& racer);
 
   // Search.
-  struct Field;
-  std::vector<Field> make_fields();
+  struct SearchedSpace;
+  std::vector<SearchedSpace> make_searchers();
   Status search();
   void allow_for(double milliseconds);
   Status search_guided();
   Status search_all();
-  static Field* most_promising(std::vector<Field>& fields, double best,
-                               std::size_t& index);
+  static SearchedSpace* most_promising(std::vector<SearchedSpace>& searched,
+                                       double best, std::size_t& index);
   std::unique_ptr<Plan> prepare_new(const Kernel& kernel,
                                     const Config& config) const;
   Status try_config(const Kernel& kernel, const Config& config,
@@ -86,6 +91,7 @@ class Race {
 
   // Screening.
   Status screen();
+  bool was_any_tried() const;
   Status look_at_all();
   Status look_again();
   Status screen_round(int calls);

@@ -10,8 +10,8 @@ namespace tunedops {
 namespace {
 
 constexpr std::size_t kMaxLine = 4096;
-constexpr std::size_t kMaxRows = 1'000'000;
 constexpr std::size_t kMaxFields = 16;  // of which we write ten
+constexpr std::size_t kMaxRows = 1'000'000;
 constexpr std::size_t kMaxComplaints = 20;
 constexpr std::string_view kValidator = "Validator";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -165,9 +165,14 @@ class Parser {
   }
 
   void take_row(std::string_view line, std::vector<std::string> fields) {
-    if (fields.size() < 3 || fields.size() > kMaxFields || fields[0].empty() ||
-        fields[1].empty() || fields[2].empty()) {
+    if (fields.size() < 3 || fields[0].empty() || fields[1].empty() ||
+        fields[2].empty()) {
       keep(line, "is not 'op,params,solution[,time_ms[,...]]' and is ignored");
+      return;
+    }
+    if (fields.size() > kMaxFields) {
+      keep(line, "has more than " + std::to_string(kMaxFields) +
+                     " fields and is ignored");
       return;
     }
     if (document_.rows.size() == kMaxRows) {

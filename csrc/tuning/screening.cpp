@@ -17,10 +17,13 @@ struct Round {
 
 // One unlucky reading must not end a race; and never fewer are kept than the
 // final can choose from if some fail its check.
-constexpr std::size_t kKeptAfterGlance = 10 * kFinalists;
-constexpr std::size_t kKeptAfterSecondGlance = 5 * kFinalists;
+constexpr std::size_t kSecondGlances = 10 * kFinalists;
+constexpr std::size_t kKeptAfterGlances = 5 * kFinalists;
 constexpr Round kRounds[] = {
     {3, 3 * kFinalists}, {10, 2 * kFinalists}, {30, 2 * kFinalists}};
+
+// Of the budget; whoever takes longer is out at once.
+constexpr double kLongGlance = 0.05;
 
 // Who tries everything has time to look twice at more of it.
 constexpr std::size_t kKeptOfAll = 16;
@@ -43,13 +46,10 @@ Status Race::screen() {
     return searched;
   }
   begin_stage(kUntilScreened);
-  if (Status dropped = drop_slow(kKeptAfterGlance); !dropped.is_ok()) {
-    return dropped;
-  }
   if (Status looked = look_again(); !looked.is_ok()) {
     return looked;
   }
-  if (Status dropped = drop_slow(kKeptAfterSecondGlance); !dropped.is_ok()) {
+  if (Status dropped = drop_slow(kKeptAfterGlances); !dropped.is_ok()) {
     return dropped;
   }
   for (const Round& round : kRounds) {
@@ -73,14 +73,17 @@ Status Race::look_at_all() {
     Status status = Status::ok();
     if (!is_baseline(racer)) {
       if (out_of_time()) {
-        racer.drop("no time left to try it");
+        racer.drop_as_late();
         continue;
       }
       status = enter(racer);  // which may itself take all the time
       if (status.is_ok() && out_of_time()) {
-        racer.drop("no time left to try it");
+        racer.drop_as_late();
         continue;
       }
+    }
+    if (is_baseline(racer) && racers_.size() > 1 && out_of_time()) {
+      break;  // its first run took all the time
     }
     if (status.is_ok()) {
       status = warm_up(racer);
@@ -98,21 +101,39 @@ Status Race::look_at_all() {
   return Status::ok();
 }
 
-// At more of them than can be timed in rounds, which take longer to prepare.
+// If more are left than can be timed in rounds, which take longer to prepare,
+// at the best of them; else at those who would be out because they seem to be
+// far behind.
 Status Race::look_again() {
-  const auto order = challengers_by_time(/*with_slow=*/false);
-  if (order.size() <= kKeptAfterSecondGlance) {
-    return Status::ok();
+  double best = 0;
+  if (Status found = best_of(best); !found.is_ok()) {
+    return found;
   }
+  std::vector<Racer*> order = challengers_by_time(/*with_slow=*/false);
+  const bool are_many = order.size() > kKeptAfterGlances;
+  order.resize(std::min(order.size(), kSecondGlances));
   for (Racer* racer : order) {
     if (out_of_time()) {
       break;
+    }
+    const double time_ms = racer->measurement.time_ms;
+    if ((!are_many && time_ms <= best * kScreeningSlack) ||
+        time_ms > kLongGlance * limits_.budget_ms) {
+      continue;
     }
     if (const Status looked = glance(*racer); looked.is_sticky()) {
       return looked;
     }
   }
   return Status::ok();
+}
+
+// Or failed at it: then there is nothing to be had.
+bool Race::was_any_tried() const {
+  return std::any_of(
+      racers_.begin() + 1, racers_.end(), [](const Racer& racer) {
+        return !racer.is_late && (racer.is_out() || !racer.readings.empty());
+      });
 }
 
 Status Race::screen_round(int calls) {

@@ -16,9 +16,9 @@ namespace {
 // Points that a searcher looks at; each trial costs time in proportion.
 constexpr std::size_t kMostPoints = 4096;
 
-// The search is over when so many trials in a row, half of all, and all in such
-// a share of the budget, have gained nothing worth having. Trials that need
-// nothing loaded count less.
+// The search is over when trials have gained nothing worth having for long: for
+// so many of them, for half of all there were, and for such a share of the
+// budget. Trials that need nothing loaded count less.
 constexpr double kPatience = 64;
 constexpr double kPatienceShare = 0.2;
 constexpr double kGain = 0.005;
@@ -62,7 +62,7 @@ class Patience {
 }  // namespace
 
 // What is searched in.
-struct Race::Field {
+struct Race::SearchedSpace {
   const Kernel* kernel;
   ConfigSpace* space;
   Searcher searcher;
@@ -70,11 +70,11 @@ struct Race::Field {
 
   // Without a measurement nobody knows the unit of its predictions: it gets one
   // trial, and the more of them fail the less is expected of another.
-  double worth(const Searcher::Proposal& proposal, double trial_ms) const {
+  double worth(const Searcher::Trial& trial, double trial_ms) const {
     if (searcher.has_learnt()) {
-      return proposal.worth;
+      return trial.worth;
     }
-    const ConfigPoint& point = searcher.point(proposal.index);
+    const ConfigPoint& point = searcher.point(trial.index);
     return trials == 0 ? std::numeric_limits<double>::infinity()
                        : Searcher::expected_worth(
                              -Searcher::kDoubt * static_cast<float>(trials),
@@ -105,31 +105,31 @@ Status Race::search() {
 }
 
 // The searchers, which know what the look at the proposals taught.
-std::vector<Race::Field> Race::make_fields() {
+std::vector<Race::SearchedSpace> Race::make_searchers() {
   const double begin_ms = stopwatch_->now_ms();
-  std::vector<Field> fields;
+  std::vector<SearchedSpace> searched;
   for (const KernelSpace& each : spaces_) {
     for (const Racer& racer : racers_) {
       if (racer.candidate.kernel == each.kernel && !racer.rotation.empty()) {
         each.space->set_loaded(racer.candidate.config);
       }
     }
-    Field field{each.kernel, each.space.get(),
-                Searcher(each.space->points(kMostPoints))};
+    SearchedSpace one{each.kernel, each.space.get(),
+                      Searcher(each.space->points(kMostPoints))};
     for (const Racer& racer : racers_) {
       const auto where = racer.candidate.kernel == each.kernel
                              ? each.space->locate(racer.candidate.config)
                              : std::nullopt;
       if (where && racer.is_out()) {
-        field.searcher.learn_useless(*where);
+        one.searcher.learn_useless(*where);
       } else if (where) {
-        field.searcher.learn(*where, racer.measurement.time_ms);
+        one.searcher.learn(*where, racer.measurement.time_ms);
       }
     }
-    fields.push_back(std::move(field));
+    searched.push_back(std::move(one));
   }
   allow_for(stopwatch_->now_ms() - begin_ms);
-  return fields;
+  return searched;
 }
 
 // Moves the ends of this stage and of those to come.
@@ -141,17 +141,17 @@ void Race::allow_for(double milliseconds) {
 }
 
 // Null if nothing is left to try.
-Race::Field* Race::most_promising(std::vector<Field>& fields, double best,
-                                  std::size_t& index) {
+Race::SearchedSpace* Race::most_promising(std::vector<SearchedSpace>& searched,
+                                          double best, std::size_t& index) {
   const Searcher::Stakes stakes{.best_ms = best,
                                 .trial_ms = kTrialMs + 2 * best};
-  Field* most = nullptr;
+  SearchedSpace* most = nullptr;
   double most_worth = 0;
-  for (Field& field : fields) {
-    if (const auto next = field.searcher.next(stakes)) {
-      const double worth = field.worth(*next, stakes.trial_ms);
+  for (SearchedSpace& one : searched) {
+    if (const auto next = one.searcher.next(stakes)) {
+      const double worth = one.worth(*next, stakes.trial_ms);
       if (most == nullptr || worth > most_worth) {
-        most = &field;
+        most = &one;
         most_worth = worth;
         index = next->index;
       }
@@ -165,43 +165,43 @@ Status Race::search_guided() {
   if (Status found = best_of(best); !found.is_ok()) {
     return found;
   }
-  std::vector<Field> fields = make_fields();
+  std::vector<SearchedSpace> searched = make_searchers();
   double longest_load_ms = 0;
-  for (const Field& field : fields) {
-    longest_load_ms = std::max(longest_load_ms, field.longest_load_ms());
+  for (const SearchedSpace& one : searched) {
+    longest_load_ms = std::max(longest_load_ms, one.longest_load_ms());
   }
   Patience patience(limits_.budget_ms, stopwatch_->now_ms(), best);
   // A trial is two runs, and must end within the stage.
   while (stopwatch_->now_ms() + 2 * best < stage_deadline_ms_ &&
          !patience.is_over(stopwatch_->now_ms())) {
     std::size_t index = 0;
-    Field* const field = most_promising(fields, best, index);
-    if (field == nullptr) {
+    SearchedSpace* const one = most_promising(searched, best, index);
+    if (one == nullptr) {
       break;
     }
-    field->searcher.rule_out(index);
-    const ConfigPoint& point = field->searcher.point(index);
-    const Config config = field->space->config(point);
-    auto plan = prepare_new(*field->kernel, config);
+    one->searcher.rule_out(index);
+    const ConfigPoint& point = one->searcher.point(index);
+    const Config config = one->space->config(point);
+    auto plan = prepare_new(*one->kernel, config);
     if (plan == nullptr) {
       continue;
     }
-    ++field->trials;
+    ++one->trials;
     const double load_ms = point.load_ms;
     double milliseconds = 0;
     const Status tried =
-        try_config(*field->kernel, config, std::move(plan), best, milliseconds);
+        try_config(*one->kernel, config, std::move(plan), best, milliseconds);
     if (tried.is_sticky()) {
       return tried;
     }
     patience.use((kTrialMs + load_ms) / (kTrialMs + longest_load_ms),
                  stopwatch_->now_ms(), best);
     if (tried.is_ok()) {
-      field->searcher.learn(point, milliseconds);
-      field->searcher.set_loaded(index);
-      field->space->set_loaded(config);
+      one->searcher.learn(point, milliseconds);
+      one->searcher.set_loaded(index);
+      one->space->set_loaded(config);
     } else {
-      field->searcher.learn_useless(point);
+      one->searcher.learn_useless(point);
     }
   }
   return Status::ok();
@@ -263,6 +263,9 @@ Status Race::try_config(const Kernel& kernel, const Config& config,
   Status status = enter(racer);  // which may itself take all the time
   if (status.is_ok() && out_of_time()) {
     status = Status::unsupported("no time left to try it");
+  }
+  if (status.is_ok()) {
+    status = warm_up(racer);
   }
   if (status.is_ok()) {
     status = glance(racer);

@@ -74,7 +74,7 @@ double Searcher::common_error() const {
   return *usual;
 }
 
-std::optional<Searcher::Proposal> Searcher::next(const Stakes& stakes) const {
+std::optional<Searcher::Trial> Searcher::next(const Stakes& stakes) const {
   const auto common = static_cast<float>(common_error());
   const bool knows_best = is_time(stakes.best_ms);
   const float best_log =
@@ -104,9 +104,9 @@ std::optional<Searcher::Proposal> Searcher::next(const Stakes& stakes) const {
   if (!most) {
     return std::nullopt;
   }
-  return Proposal{.index = *most,
-                  .hoped_ms = std::exp(double{most_log}),
-                  .worth = most_worth};
+  return Trial{.index = *most,
+               .hoped_ms = std::exp(double{most_log}),
+               .worth = most_worth};
 }
 
 // Of a normal distribution, how much is above 0 in the mean: for z standard

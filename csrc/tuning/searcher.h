@@ -21,7 +21,7 @@ class Searcher {
   /// A prediction that cannot be a time counts as worse than all others.
   explicit Searcher(std::vector<ConfigPoint> points);
 
-  struct Proposal {
+  struct Trial {
     std::size_t index = 0;
     double hoped_ms = 0;  // it may be as fast as that
     double worth = 0;     // see expected_worth
@@ -35,8 +35,8 @@ class Searcher {
 
   /// The point that is worth most of those that are not ruled out: while no
   /// time is known, the one that may be the fastest.
-  std::optional<Proposal> next(const Stakes& stakes) const;
-  std::optional<Proposal> next() const { return next(Stakes()); }
+  std::optional<Trial> next(const Stakes& stakes) const;
+  std::optional<Trial> next() const { return next(Stakes()); }
 
   const ConfigPoint& point(std::size_t index) const { return points_[index]; }
   std::size_t size() const { return points_.size(); }

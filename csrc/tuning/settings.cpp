@@ -61,6 +61,8 @@ constexpr std::array kDeclarations{
                 "seconds of tuning inside products for a process"},
     Declaration{"MAX_VARIANTS", Kind::kInteger, "32", 0,
                 "problems tuned that differ in one dimension only"},
+    Declaration{"MAX_WAITING_PERCENT", Kind::kInteger, "10", 0,
+                "of the time, for a processor, or a result is marked as busy"},
     Declaration{"ROTATING_BUFFER_SIZE", Kind::kInteger, "-1", -1,
                 "MiB that operands rotate over; -1 the cache, 0 none"},
     Declaration{"GRAPH_REPLAY", Kind::kBoolean, "0", 0,

@@ -39,6 +39,10 @@ class Stopwatch {
   /// tuner batches calls.
   virtual double resolution_ms() const = 0;
 
+  /// The share of the time since this was made that the program was ready to
+  /// run and other work held the processors; 0 where nobody can tell.
+  virtual double waited_share() const { return 0; }
+
   /// A steady wall clock, for budgets.
   virtual double now_ms() = 0;
 };

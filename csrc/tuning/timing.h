@@ -5,11 +5,15 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace tunedops {
 
+/// Behind the stopwatch's name: other work disturbed it.
+inline constexpr std::string_view kBusy = "-busy";
+
 struct Timing {
-  std::string stopwatch;  // its name: clock, events, graphs
+  std::string stopwatch;  // its name: clock, events, graphs; then kBusy or not
   int samples = 0;        // rounds of the final that the winner was timed in
   // Of the winner's ratios to Default, or of Default's readings if that won.
   double spread = 0;

@@ -4,7 +4,7 @@
 //
 // Search: what the kernels propose is looked at first; then, among all other
 // configs that they have, those that promise most, for a share of the budget.
-// Screening: the slow half is dropped, the rest is timed more, until a few are
+// Screening: fewer and fewer are timed more and more, until a few are
 // left (successive halving) or a limit is reached. Final: those few and Default
 // are timed in rounds, each round in a fresh random order, and a challenger
 // wins only with a bound on the median of its paired ratios to Default. Before
@@ -25,12 +25,13 @@ namespace tunedops {
 
 struct TunerLimits {
   double duration_ms = 30;        // of screening for a solution
-  int iterations = 100;           // of screening for a solution
+  int iterations = 100;           // of screening, and rounds of the final
   double warmup_duration_ms = 0;  // before a solution is timed
   int warmup_iterations = 1;
   double budget_ms = 400;            // for the problem, everything included
   std::int64_t rotating_bytes = -1;  // -1: the device's cache
-  bool in_graphs = false;            // time in graphs, where there are any
+  double most_waited = 0.1;  // for processors, or a result is marked as busy
+  bool in_graphs = false;    // time in graphs, where there are any
   Search search = Search::kGuided;
   NumericalCheck numerical_check;
 };

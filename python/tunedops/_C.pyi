@@ -40,6 +40,7 @@ class TuneOutcome:
     searched: int  # configs that were tried beyond those that kernels propose
     spread: float  # and samples: as in tunedops.results.Result
     samples: int
+    timing: str
 
 built_with_cuda: bool
 

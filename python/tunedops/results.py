@@ -26,7 +26,8 @@ class Result(NamedTuple):
     """Whether this process tuned it (else it was read from a file)."""
     timing: str | None
     """How it was timed: by the processor's ``clock``, a GPU's ``events``, or ``graphs`` of calls
-    between such events."""
+    between such events. ``-busy`` behind it: other work held the processors meanwhile, so the
+    times may be anything."""
     samples: int | None
     """Rounds in which the winner was timed beside torch's own product."""
     spread: float | None
@@ -36,6 +37,16 @@ class Result(NamedTuple):
     """The share by which a solution had to be faster than torch's own product to win."""
     date: str | None
     """The day of the tuning in UTC, as in ``2026-11-30``."""
+
+    @property
+    def was_disturbed(self) -> bool:
+        """Whether other work disturbed the measurements."""
+        return was_disturbed(self.timing)
+
+
+def was_disturbed(timing: str | None) -> bool:
+    """Whether a row's timing says that other work disturbed it."""
+    return timing is not None and timing.endswith("-busy")
 
 
 def get_results(device: str | torch.device | None = None) -> tuple[Result, ...]:

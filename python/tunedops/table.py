@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from tunedops.results import was_disturbed
+
 if TYPE_CHECKING:
     from tunedops.results import Result
 
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 _FILE_WIDTH = 200
 
 _WIDTH_FOR_DATES = 120
+
+# No time in microseconds and no ratio is that large; a file may say so.
+_ABSURD = 1e9
+
+# Fewer tell nothing of how far they spread.
+_ROUNDS_WITH_SPREAD = 3
 
 
 def make_console(stderr: bool = False) -> Console:
@@ -51,17 +59,28 @@ def microseconds(milliseconds: float | None) -> str:
     if milliseconds is None:
         return "-"
     value = milliseconds * 1000
+    if value >= _ABSURD:
+        return f">{_ABSURD:.0e}"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
 def times(ratio: float | None) -> str:
     """``1.25x``, ``-`` for None."""
-    return "-" if ratio is None else f"{ratio:.2f}x"
+    if ratio is None:
+        return "-"
+    return f"{ratio:.2f}x" if ratio < _ABSURD else f">{_ABSURD:.0e}x"
 
 
 def percent(share: float | None) -> str:
     """``1.2%`` for 0.012, ``-`` for None."""
     return "-" if share is None else f"{share:.1%}" if share < 10 else ">999%"
+
+
+def spread_text(spread: float | None, samples: int | None, timing: str | None) -> str:
+    """``1.2%``, ``-`` where a single round or two tell none, ``busy`` if it says nothing."""
+    if was_disturbed(timing):
+        return "busy"
+    return percent(None if samples is not None and samples < _ROUNDS_WITH_SPREAD else spread)
 
 
 def ratio_of(default_ms: float | None, time_ms: float | None) -> float | None:
@@ -80,7 +99,7 @@ def print_results(results: Sequence[Result], title: str) -> None:
             microseconds(result.default_ms),
             microseconds(result.time_ms),
             times(ratio_of(result.default_ms, result.time_ms)),
-            percent(result.spread),
+            spread_text(result.spread, result.samples, result.timing),
             result.solution,
             result.date or "-",
         )

@@ -14,6 +14,7 @@
 #include "backends/cpu/cpu_stopwatch.h"
 #include "backends/cpu/host_facts.h"
 #include "backends/cpu/isa.h"
+#include "backends/cpu/processor_share.h"
 #include "kernels/revision.h"
 #include "tuning/results_csv.h"
 
@@ -92,6 +93,25 @@ TEST_F(CacheFacts, WhatIsNotToldIsZero) {
   EXPECT_EQ(last_cache_bytes(folder_), 0U) << "only a first level";
   add(1, 3, "three", "much", "");
   EXPECT_EQ(last_cache_bytes(folder_), 0U);
+}
+
+TEST_F(CacheFacts, WaitingForProcessorsIsAShare) {
+  const auto count = [&](const std::string& thread, const std::string& text) {
+    std::filesystem::create_directories(folder_ / thread);
+    std::ofstream(folder_ / thread / "schedstat") << text << '\n';
+  };
+  count("1", "1000000000 500000000 7");
+  count("2", "5 5 5");
+  const ProcessorShare share(folder_);
+  EXPECT_EQ(share.waited(), 0) << "nothing has run since";
+  count("1", "1090000000 510000000 9");
+  EXPECT_NEAR(share.waited(), 0.1, 1e-9);
+  count("3", "0 100000000 1");  // began meanwhile
+  EXPECT_NEAR(share.waited(), 0.55, 1e-9);
+  std::filesystem::remove_all(folder_ / "1");  // and ended
+  count("2", "no numbers");
+  EXPECT_NEAR(share.waited(), 1, 1e-9);
+  EXPECT_EQ(ProcessorShare(folder_ / "none").waited(), 0);
 }
 
 TEST(CpuBackend, MemoryIsAlignedAndCanBeFilled) {

@@ -45,6 +45,7 @@ struct FakeDevice {
   std::size_t memory_bytes = std::size_t{64} << 20;
   bool out_of_memory = false;
   double allocating_ms = 0;  // each time
+  double waited_share = 0;   // of the processors
   Status may_tune = Status::ok();
   std::function<void()> when_asked;  // whether it may be tuned on
   Stream tuning_stream;              // if not null, what is tuned on
@@ -100,6 +101,7 @@ class FakeStopwatch final : public Stopwatch {
 
   std::string_view name() const override { return "fake"; }
   double resolution_ms() const override { return device_.resolution_ms; }
+  double waited_share() const override { return device_.waited_share; }
   double now_ms() override { return device_.clock.now_ms(); }
 
  private:

@@ -47,7 +47,7 @@ TEST(ResultsCsvHostile, LinesThatAreNotUnderstoodAreReportedAndKept) {
   EXPECT_EQ(complaints_of(document),
             (Lines{"1: is not 'Validator,KEY,VALUE'",
                    "2: is not 'Validator,KEY,VALUE'", "3: " + row, "4: " + row,
-                   "5: " + row, "6: " + row}));
+                   "5: " + row, "6: has more than 16 fields and is ignored"}));
   ASSERT_EQ(document.rows.size(), 1U);
   EXPECT_EQ(rewritten(text), "# Validator,A\n"
                              "# Validator,A,1,2\n"

@@ -4,6 +4,7 @@
 // timed in batches (see resolution_ms), since reading the clock costs as much
 // as a hundredth of them.
 
+#include "backends/cpu/processor_share.h"
 #include "tuning/stopwatch.h"
 
 namespace tunedops::cpu {
@@ -14,7 +15,11 @@ class CpuStopwatch final : public Stopwatch {
                  double& milliseconds) override;
   std::string_view name() const override { return "clock"; }
   double resolution_ms() const override { return 0.02; }
+  double waited_share() const override { return share_.waited(); }
   double now_ms() override;
+
+ private:
+  ProcessorShare share_;
 };
 
 }  // namespace tunedops::cpu

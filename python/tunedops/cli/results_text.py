@@ -60,6 +60,9 @@ def parse_results(text: str) -> ResultsText:
     return found
 
 
+_MOST_FIELDS = 16
+
+
 def _take(found: ResultsText, number: int, line: str) -> None:
     fields = [part.strip(" \t") for part in line.split(",")]
     if any((ord(c) < 0x20 and c != "\t") or ord(c) == 0x7F for c in line):
@@ -69,6 +72,8 @@ def _take(found: ResultsText, number: int, line: str) -> None:
             found.validators.append((fields[1], fields[2]))
         else:
             found.complaints.append((number, "is not 'Validator,KEY,VALUE'"))
+    elif len(fields) >= 3 and all(fields[:3]) and len(fields) > _MOST_FIELDS:
+        found.complaints.append((number, f"has more than {_MOST_FIELDS} fields and is ignored"))
     elif len(fields) >= 3 and all(fields[:3]):
         op, params, solution, *extra = fields
         time_ms, default_ms, timing, samples, spread, margin, date = (*extra, *[""] * 7)[:7]

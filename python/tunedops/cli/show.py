@@ -13,9 +13,9 @@ from tunedops.table import (
     date_column,
     make_console,
     microseconds,
-    percent,
     ratio_of,
     results_table,
+    spread_text,
     times,
 )
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             microseconds(row.default_ms),
             microseconds(row.time_ms),
             times(ratio_of(row.default_ms, row.time_ms)),
-            percent(row.spread),
+            spread_text(row.spread, row.samples, row.timing),
             visible(row.solution),
             row.date or "-",
         )

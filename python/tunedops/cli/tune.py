@@ -22,7 +22,14 @@ from tunedops.cli.problems import Problem, read_problems
 from tunedops.cli.processor_share import ProcessorShare
 from tunedops.results import Result
 from tunedops.search import SEARCHES
-from tunedops.table import make_console, microseconds, percent, ratio_of, results_table, times
+from tunedops.table import (
+    make_console,
+    microseconds,
+    ratio_of,
+    results_table,
+    spread_text,
+    times,
+)
 from tunedops.workloads import COLUMNS
 
 if TYPE_CHECKING:
@@ -79,7 +86,9 @@ class Outcome:
     time_ms: float | None = None
     default_ms: float | None = None
     spread: float | None = None
-    """Of the measurements, see :class:`tunedops.results.Result`."""
+    samples: int | None = None
+    timing: str | None = None
+    """These three as :class:`tunedops.results.Result` has them."""
     disturbed: bool = False
     """Whether other work on the machine disturbed the measurements."""
     elapsed_ms: float | None = None
@@ -104,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         # No other thread of this process uses a GPU, so nothing forbids graphs.
         _C.set_setting("GRAPH_REPLAY", "1")
     if arguments.search is not None:
-        _C.set_setting("SEARCH", arguments.search)
+        set_search(arguments.search)
 
     outcomes: dict[Problem, Outcome] = {}
     if not arguments.retune:
@@ -178,15 +187,32 @@ def check_writable(path: str) -> None:
         raise CliError(f"cannot write '{path}': {error.strerror}") from error
 
 
+def set_search(search: str) -> None:
+    """Obeys ``--search``, which the environment must not contradict."""
+    variable = "TUNEDOPS_SEARCH"
+    if os.environ.get(variable, search) != search:
+        raise CliError(
+            f"--search {search} and {variable}={os.environ[variable]} contradict each other; "
+            "give one of them"
+        )
+    _C.set_setting("SEARCH", search)
+
+
 def stored_outcomes(problems: list[Problem], device: tuple[str, int]) -> dict[Problem, Outcome]:
-    """The outcomes of those that have a result already."""
+    """The outcomes of those that have a result already that other work did not disturb."""
     outcomes = {}
     for problem in problems:
         row = _C.stored(device, *problem.key)
-        if row is not None:
-            result = Result(*row)
+        result = Result(*row) if row is not None else None
+        if result is not None and not result.was_disturbed:
             outcomes[problem] = Outcome(
-                "stored", result.solution, result.time_ms, result.default_ms, result.spread
+                "stored",
+                result.solution,
+                result.time_ms,
+                result.default_ms,
+                result.spread,
+                result.samples,
+                result.timing,
             )
     return outcomes
 
@@ -254,6 +280,8 @@ def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
         found.time_ms,
         found.default_ms,
         found.spread,
+        found.samples,
+        found.timing,
         found.disturbed,
         found.elapsed_ms,
         found.searched,
@@ -273,7 +301,7 @@ def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> No
             microseconds(outcome.default_ms),
             microseconds(outcome.time_ms),
             times(outcome.ratio),
-            percent(outcome.spread),
+            spread_text(outcome.spread, outcome.samples, outcome.timing),
             visible(outcome.solution),
             outcome.how,
         )
@@ -328,7 +356,7 @@ def say_what_disturbed(outcomes: list[Outcome], share: ProcessorShare | None) ->
 
 def geomean(ratios: list[float | None]) -> float | None:
     """The geometric mean of those that are known; None if none is."""
-    known = [ratio for ratio in ratios if ratio is not None]
+    known = [ratio for ratio in ratios if ratio]  # a row may say 0
     if not known:
         return None
     return math.exp(sum(math.log(ratio) for ratio in known) / len(known))

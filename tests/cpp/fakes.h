@@ -58,7 +58,7 @@ struct FakeDevice {
   int disturbed = 0;         // one reading in so many is longer; 0: none
   double disturbance = 1.5;  // so many times as long
   double warming = 0;        // by which share runs get longer in a second
-  double swing = 0;          // and by which share they do so to and fro,
+  double swing = 0;          // and by which share they do so back and forth,
   double swing_ms = 60;      // in so long
   unsigned seed = 1;         // of the noise
   std::atomic<int> scopes{0};             // entered so far

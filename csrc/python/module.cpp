@@ -2,39 +2,21 @@
 // describe its product as a problem. Every function releases the GIL before it
 // takes a lock, and torch's wrapper turns errors and warnings into Python's.
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-#include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <ATen/Parallel.h>
 
-#include <mutex>
-#include <set>
-#include <thread>
-
-#include "backends/cpu/isa.h"
 #include "ops/aten_routing.h"
 #include "ops/context.h"
 #include "ops/gemm.h"
 #include "ops/precision_scope.h"
 #include "ops/product.h"
+#include "python/bindings.h"
 #include "python/fast_entry.h"
-#include "tuning/parallel_for.h"
-
-#ifdef TUNEDOPS_USE_CUDA
-#include "backends/cuda/check.h"
-#include "backends/cuda/device_facts.h"
-#include "backends/cuda/device_guard.h"
-#include "backends/cuda/scatter_blocks.h"
-#endif
-
-namespace py = pybind11;
 
 namespace tunedops {
 namespace {
 
-using PythonDevice = std::pair<std::string, int>;
 // op, params, solution, time_ms, default_ms, won by this process, timing,
 // samples, spread, margin, date
 using PythonResult =
@@ -42,15 +24,6 @@ using PythonResult =
                std::optional<double>, bool, std::optional<std::string>,
                std::optional<int>, std::optional<double>, std::optional<double>,
                std::optional<std::string>>;
-
-Device device_from(const PythonDevice& device) {
-  if (device.first != "cpu" && device.first != "cuda") {
-    throw std::invalid_argument("device must be cpu or cuda, got '" +
-                                device.first + "'");
-  }
-  return {.type = device.first == "cpu" ? DeviceType::kCpu : DeviceType::kCuda,
-          .index = static_cast<std::int16_t>(device.second)};
-}
 
 PythonResult to_python(const CsvRow& row) {
   return {row.key.op,       row.key.params, row.solution, row.time_ms(),
@@ -146,19 +119,6 @@ py::object call_as_in_key(const PythonDevice& device, const std::string& op,
   return function();
 }
 
-// Distinct threads that a parallel_for of ours runs on.
-int parallel_threads() {
-  (void)getTuningContext();  // installs torch's pool
-  std::mutex mutex;
-  std::set<std::thread::id> seen;
-  const int threads = at::get_num_threads();
-  parallel_for(64 * threads, threads, [&](std::int64_t, std::int64_t) {
-    const std::lock_guard lock(mutex);
-    seen.insert(std::this_thread::get_id());
-  });
-  return static_cast<int>(seen.size());
-}
-
 const at::Tensor& tensor_from(const py::handle& object) {
   if (!THPVariable_Check(object.ptr())) {
     throw py::type_error("expected a torch.Tensor");
@@ -191,30 +151,6 @@ std::uint32_t exchange_overlay(std::uint32_t overlay) {
   return std::exchange(ThreadState::current().overlay, overlay);
 }
 
-std::vector<std::string> kernel_names(const PythonDevice& device) {
-  std::vector<std::string> names;
-  for (const Kernel* kernel : getTuningContext().kernels().kernels(
-           kGemmOp, device_from(device).type)) {
-    names.emplace_back(kernel->name());
-  }
-  return names;
-}
-
-void set_isa_limit(const std::optional<std::string>& name) {
-  if (!name) {
-    cpu::set_isa_limit(std::nullopt);
-    return;
-  }
-  for (const auto isa : {cpu::Isa::kPortable, cpu::Isa::kAvx2,
-                         cpu::Isa::kAvx512, cpu::Isa::kAvx512Bf16}) {
-    if (cpu::to_text(isa) == *name) {
-      cpu::set_isa_limit(isa);
-      return;
-    }
-  }
-  throw std::invalid_argument("unknown instruction set '" + *name + "'");
-}
-
 // A warning from a thread that nobody above could hand it to Python for.
 void warn_directly(const std::string& message) {
   if (Py_IsInitialized() == 0) {
@@ -225,22 +161,6 @@ void warn_directly(const std::string& message) {
     // Warnings are errors, and there is no way to raise one from here.
     PyErr_WriteUnraisable(nullptr);
   }
-}
-
-// Binds a function that needs no GIL. What it warns of and throws arrives as
-// Python's, an invalid argument as ValueError.
-template <class Result, class... Args>
-void def(py::module_& m, const char* name, Result (*function)(Args...)) {
-  m.def(name, [function](Args... args) -> Result {
-    HANDLE_TH_ERRORS
-    const py::gil_scoped_release no_gil;
-    try {
-      return function(std::forward<Args>(args)...);
-    } catch (const std::invalid_argument& error) {
-      TORCH_CHECK_VALUE(false, error.what());
-    }
-    END_HANDLE_TH_ERRORS_PYBIND
-  });
 }
 
 void bind_switches(py::module_& m) {
@@ -367,40 +287,6 @@ void bind_tuning(py::module_& m) {
           const std::string& params) {
         return getTuningContext().competitors(problem_from(device, op, params));
       });
-}
-
-void bind_facts(py::module_& m) {
-  def(m, "kernel_names", &kernel_names);
-  def(
-      m, "has_backend", +[](const std::string& type) {
-        return getTuningContext().has_backend(device_from({type, 0}).type);
-      });
-  def(
-      m, "device_name", +[](const PythonDevice& device) {
-        const Device d = device_from(device);
-        return getTuningContext().backend(d).device_name(d);
-      });
-  def(
-      m, "cache_bytes", +[](const PythonDevice& device) {
-        const Device d = device_from(device);
-        return getTuningContext().backend(d).cache_bytes(d);
-      });
-  def(m, "parallel_threads", &parallel_threads);
-  def(m, "isa", +[] { return std::string(cpu::to_text(cpu::usable_isa())); });
-  def(m, "set_isa_limit", &set_isa_limit);
-#ifdef TUNEDOPS_USE_CUDA
-  m.attr("built_with_cuda") = true;
-  def(
-      m, "scatter_blocks",
-      +[](int device, unsigned seed, std::uintptr_t stream) {
-        const cuda::DeviceGuard guard(device);
-        TUNEDOPS_CUDA_CHECK(
-            cuda::scatter_blocks(cuda::device_facts(device).multiprocessors,
-                                 seed, reinterpret_cast<cudaStream_t>(stream)));
-      });
-#else
-  m.attr("built_with_cuda") = false;
-#endif
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ struct PythonOutcome {
   int searched = 0;
   double spread = 0;
   int samples = 0;
-  std::string timing;
+  std::string timing = {};
 };
 
 // A pool of as many threads as the problem says, until it goes out of scope.

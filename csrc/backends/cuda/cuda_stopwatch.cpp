@@ -13,14 +13,11 @@ namespace {
 // A reading of this length is long beside the ticks of the events.
 constexpr double kReadingMs = 0.15;
 
-// A reading may be shorter than that where its length was guessed.
+// A reading may be shorter than that where its length was one call's guess.
 constexpr double kLeastShare = 0.3;
 
 // The queue of a stream has an end, and behind it the host waits.
 constexpr int kMostQueued = 256;
-
-// Of a call that was never timed; the first try may be too short.
-constexpr double kLaunchUs = 12;
 
 // What the host is allowed to be slower than last time.
 constexpr double kRoom = 1.5;
@@ -38,16 +35,20 @@ double CudaStopwatch::now_ms() {
 Status CudaStopwatch::measure(std::span<const Launch> rotation,
                               std::size_t first, int calls,
                               double& milliseconds) {
-  Estimate& estimate = known_.try_emplace(rotation.data(), last_).first->second;
+  Estimate& estimate = known_[rotation.data()];
   bool in_time = false;
+  bool is_long = false;
   if (estimate.call_ms == 0) {
-    estimate.launch_us = kLaunchUs;
+    // One call tells how many make a reading: it may take a thousand times as
+    // long as others did.
+    estimate.launch_us = launch_us_;
     if (Status status = take(rotation, first, 1, estimate, in_time);
         !status.is_ok()) {
       return status;
     }
+    is_long = in_time && calls == 1 && estimate.call_ms >= kReadingMs;
   }
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMostAttempts && !is_long; ++attempt) {
     const double wanted = std::ceil(kReadingMs / estimate.call_ms);
     const int queued = std::clamp(static_cast<int>(std::min(wanted, 1e6)),
                                   std::min(calls, kMostQueued), kMostQueued);
@@ -55,7 +56,7 @@ Status CudaStopwatch::measure(std::span<const Launch> rotation,
         !status.is_ok()) {
       return status;
     }
-    // The guess may have been of a call much longer than this one.
+    // The first call may have been disturbed.
     const bool long_enough =
         queued == kMostQueued ||
         queued * estimate.call_ms >= kLeastShare * kReadingMs;
@@ -67,8 +68,15 @@ Status CudaStopwatch::measure(std::span<const Launch> rotation,
     }
   }
   milliseconds = estimate.call_ms;
-  last_ = estimate;
+  launch_us_ = estimate.launch_us;
   return Status::ok();
+}
+
+// Whoever had this place before may be gone.
+Status CudaStopwatch::glance(std::span<const Launch> rotation,
+                             std::size_t first, double& milliseconds) {
+  known_.erase(rotation.data());
+  return measure(rotation, first, 1, milliseconds);
 }
 
 Status CudaStopwatch::take(std::span<const Launch> rotation, std::size_t first,

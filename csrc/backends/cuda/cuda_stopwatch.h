@@ -25,6 +25,8 @@ class CudaStopwatch final : public Stopwatch {
   /// Of short calls more than were asked for.
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override;
+  Status glance(std::span<const Launch> rotation, std::size_t first,
+                double& milliseconds) override;
   std::string_view name() const override { return "events"; }
   double resolution_ms() const override { return 0.02; }
   double now_ms() override;
@@ -44,7 +46,8 @@ class CudaStopwatch final : public Stopwatch {
   Event begin_;
   Event end_;
   std::map<const Launch*, Estimate> known_;  // by the place of the rotation
-  Estimate last_;  // the best guess for one that was never timed
+  // The best guess for one that was never timed; the first may be too short.
+  double launch_us_ = 12;
 };
 
 }  // namespace tunedops::cuda

@@ -29,7 +29,7 @@ class GraphStopwatch final : public Stopwatch {
   /// Without a graph, which takes longer to make than to run.
   Status glance(std::span<const Launch> rotation, std::size_t first,
                 double& milliseconds) override {
-    return launches_.measure(rotation, first, 1, milliseconds);
+    return launches_.glance(rotation, first, milliseconds);
   }
   std::string_view name() const override { return "graphs"; }
   double resolution_ms() const override { return launches_.resolution_ms(); }

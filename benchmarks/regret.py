@@ -50,9 +50,18 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 def measure(
     workload: Workload, arguments: argparse.Namespace, runs: Sequence[TuningRun]
 ) -> dict[str, Any]:
-    """The row of one product; a run for each budget."""
+    """The row of one product; a run for each budget.
+
+    Raises:
+        RuntimeError: none of them has a result for it.
+    """
     key = key_on(workload, arguments.device)
-    choices = {budget: run.choice(key) for budget, run in zip(arguments.budgets, runs, strict=True)}
+    if key is None or not any(key in run.solutions for run in runs):
+        raise RuntimeError("no run has a result for it")
+    choices = {
+        budget: run.choice_or_default(key)
+        for budget, run in zip(arguments.budgets, runs, strict=True)
+    }
     solutions = [choice.solution for choice in choices.values()]
     timed = time_side_by_side(workload, arguments.device, solutions, arguments.seconds)
     return row_of(choices, timed)

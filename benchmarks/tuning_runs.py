@@ -15,7 +15,7 @@ from pathlib import Path
 import fresh_process
 from fresh_process import Settings
 from results_files import Solutions, solutions_in
-from sides import Key
+from sides import DEFAULT, Key
 from tuning_log import read_tuned
 
 RESULTS = "results.csv"
@@ -36,6 +36,10 @@ class TuningRun:
 
     solutions: Solutions
     tuned_ms: Mapping[Key, float]
+
+    def choice_or_default(self, key: Key) -> Choice:
+        """What a program takes: without a result Default, for a budget may be too small for any."""
+        return self.choice(key) if key in self.solutions else Choice(DEFAULT, None)
 
     def choice(self, key: Key | None) -> Choice:
         """The choice for a problem.

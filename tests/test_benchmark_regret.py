@@ -118,8 +118,12 @@ def test_a_run_from_start_to_end(
     assert "regret, worst" in out
 
 
-def test_a_product_without_a_result_fails_alone(
-    workloads: Path, monkeypatch: pytest.MonkeyPatch, write_results: Callable[..., str]
+@pytest.mark.parametrize("is_linear_in_time", [True, False])
+def test_no_result_is_default_and_none_of_any_budget_fails_alone(
+    is_linear_in_time: bool,
+    workloads: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write_results: Callable[..., str],
 ) -> None:
     mm, linear = (key_on(workload, CPU) for workload in read_workloads(workloads))
     assert mm is not None
@@ -128,18 +132,26 @@ def test_a_product_without_a_result_fails_alone(
 
     def tune(path: Path, device: object, folder: Path, settings: dict[str, str], label: str):
         budgets.append(settings["MAX_TUNING_BUDGET_MS"])
-        rows = [",".join([*mm, "Gemm_OneDnn"]), ",".join([*linear, "Default"])]
+        rows = [",".join([*mm, "Gemm_OneDnn"])]
+        if is_linear_in_time and len(budgets) == 2:
+            rows.append(",".join([*linear, "Gemm_OneDnn"]))
         folder.mkdir()
-        (folder / tuning_runs.RESULTS).write_text(write_results(*rows[: len(budgets)]))
+        (folder / tuning_runs.RESULTS).write_text(write_results(*rows))
 
     monkeypatch.setattr(tuning_runs, "tune", tune)
     record = str(workloads.parent / "record")
-    with pytest.raises(SystemExit, match=r"1 rows failed:\nlinear .*: a run has no result for it"):
-        regret.main(
-            [f"--workloads={workloads}", "--budgets=9,8", "--seconds=0.01", f"--record={record}"]
-        )
+    command = [f"--workloads={workloads}", "--budgets=9,8", "--seconds=0.01", f"--record={record}"]
+    if is_linear_in_time:
+        regret.main(command)
+    else:
+        with pytest.raises(SystemExit, match=r"1 rows failed:\nlinear .*: no run has a result"):
+            regret.main(command)
     assert budgets == ["8", "9"], "a process for each"
     rows, facts = read_record(record) or ([], {})
-    assert [row["solution_8"] for row in rows] == ["Gemm_OneDnn"]
     assert rows[0]["tuning_ms_8"] == ""
-    assert len(facts["failed"]) == 1
+    chosen = [(row["solution_8"], row["solution_9"]) for row in rows]
+    assert chosen == [
+        ("Gemm_OneDnn", "Gemm_OneDnn"),
+        *([("Default", "Gemm_OneDnn")] if is_linear_in_time else []),
+    ]
+    assert len(facts["failed"]) == (0 if is_linear_in_time else 1)

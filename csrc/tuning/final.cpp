@@ -20,6 +20,10 @@ constexpr double kShare = 4;
 // work takes the processors away.
 constexpr double kDisturbed = 3;
 
+// Once the clocks have settled, a reading is so long that the gap behind it is
+// short beside it.
+constexpr double kSettledReadingMs = 1;
+
 constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
 
 }  // namespace
@@ -56,8 +60,10 @@ Status Race::choose_finalists(std::vector<Racer*>& finalists) {
 
 // Enough that a reading is more than the clock, within the limit.
 int Race::calls_per_reading(const Racer& racer) const {
-  const double calls = stopwatch_->resolution_ms() /
-                       std::max(racer.measurement.time_ms, kShortest);
+  const double least_ms = std::max(stopwatch_->resolution_ms(),
+                                   settling_ms_ > 0 ? kSettledReadingMs : 0);
+  const double calls =
+      least_ms / std::max(racer.measurement.time_ms, kShortest);
   return std::clamp(static_cast<int>(std::ceil(std::min(calls, 1e6))), 1,
                     std::max(1, limits_.iterations));
 }

@@ -99,6 +99,11 @@ class Race {
   Status drop_slow(std::size_t kept);
   Status best_of(double& milliseconds);
 
+  // Settling.
+  bool is_hard_work() const;
+  void plan_settling();
+  Status settle();
+
   // Final.
   Status choose_finalists(std::vector<Racer*>& finalists);
   int calls_per_reading(const Racer& racer) const;
@@ -115,6 +120,7 @@ class Race {
   double begin_ms_;
   double stage_deadline_ms_;
   double least_end_ms_ = 0;  // of the stages that do not decide
+  double settling_ms_ = 0;   // 0: the clocks need not settle
   double late_ms_ = 0;       // by which all ends later than the budget says
   double next_look_ms_ = 0;  // at Default
   TuningBuffers buffers_;

@@ -31,6 +31,7 @@ constexpr std::size_t kKeptOfAll = 16;
 // Shares of the budget, from the beginning, that have passed when these end.
 // The final needs what is left: it decides.
 constexpr double kUntilSearched = 0.65;
+constexpr double kUntilSearchedIfSettled = 0.5;  // which takes time too
 constexpr double kUntilScreened = 0.8;
 
 constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
@@ -51,6 +52,9 @@ Status Race::screen() {
   }
   if (Status dropped = drop_slow(kKeptAfterGlances); !dropped.is_ok()) {
     return dropped;
+  }
+  if (Status settled = settle(); !settled.is_ok()) {
+    return settled;
   }
   for (const Round& round : kRounds) {
     if (out_of_time()) {
@@ -95,7 +99,8 @@ Status Race::look_at_all() {
       return status;
     }
     if (is_baseline(racer)) {
-      begin_stage(kUntilSearched);  // now that its time is known
+      plan_settling();  // now that its time is known
+      begin_stage(settling_ms_ > 0 ? kUntilSearchedIfSettled : kUntilSearched);
     }
   }
   return Status::ok();

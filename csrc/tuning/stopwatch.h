@@ -39,6 +39,10 @@ class Stopwatch {
   /// tuner batches calls.
   virtual double resolution_ms() const = 0;
 
+  /// For how long hard work must go on until the device's clocks are those of a
+  /// program that does not rest; 0 where work does not change them.
+  virtual double settling_ms() const { return 0; }
+
   /// The share of the time since this was made that the program was ready to
   /// run and other work held the processors; 0 where nobody can tell.
   virtual double waited_share() const { return 0; }

@@ -22,7 +22,7 @@ struct ScaleProblem {
   std::array<std::uint64_t, 14> reserved{};
 };
 
-class ScaleDefinition final : public OpDefinition {
+class ScaleDefinition : public OpDefinition {
  public:
   OpId id() const override { return kScaleOp; }
   std::string_view name() const override { return "vector_scale"; }

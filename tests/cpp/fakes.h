@@ -61,6 +61,8 @@ struct FakeDevice {
   double swing = 0;          // and by which share they do so back and forth,
   double swing_ms = 60;      // in so long
   unsigned seed = 1;         // of the noise
+  double settling_ms = 0;    // of its clocks
+  double worked_ms = 0;      // without the pause that a glance is
   std::atomic<int> scopes{0};             // entered so far
   std::atomic<int> open_scopes{0};        // entered and not left
   std::atomic<std::size_t> allocated{0};  // bytes held now
@@ -87,6 +89,7 @@ class FakeStopwatch final : public Stopwatch {
   Status measure(std::span<const Launch> rotation, std::size_t first, int calls,
                  double& milliseconds) override {
     Status timed = time(rotation, first, calls, milliseconds);
+    device_.worked_ms += calls * milliseconds;
     const auto known = measured_.try_emplace(rotation.data(), last_plan).first;
     if (known->second != last_plan) {
       throw std::logic_error("a rotation that was measured is gone");
@@ -96,11 +99,13 @@ class FakeStopwatch final : public Stopwatch {
 
   Status glance(std::span<const Launch> rotation, std::size_t first,
                 double& milliseconds) override {
+    device_.worked_ms = 0;
     return time(rotation, first, 1, milliseconds);
   }
 
   std::string_view name() const override { return "fake"; }
   double resolution_ms() const override { return device_.resolution_ms; }
+  double settling_ms() const override { return device_.settling_ms; }
   double waited_share() const override { return device_.waited_share; }
   double now_ms() override { return device_.clock.now_ms(); }
 

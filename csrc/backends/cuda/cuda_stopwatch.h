@@ -29,6 +29,7 @@ class CudaStopwatch final : public Stopwatch {
                 double& milliseconds) override;
   std::string_view name() const override { return "events"; }
   double resolution_ms() const override { return 0.02; }
+  double settling_ms() const override { return 60; }
   double now_ms() override;
 
  private:

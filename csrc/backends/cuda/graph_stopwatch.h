@@ -33,6 +33,7 @@ class GraphStopwatch final : public Stopwatch {
   }
   std::string_view name() const override { return "graphs"; }
   double resolution_ms() const override { return launches_.resolution_ms(); }
+  double settling_ms() const override { return launches_.settling_ms(); }
   double now_ms() override { return launches_.now_ms(); }
 
  private:

@@ -37,6 +37,10 @@ QUICK = {
     "MAX_WAITING_PERCENT": "100",  # whoever runs the tests may do other things
 }
 
+# The first product of a process, for which libraries load, may need all of that budget on a GPU
+# that other tests keep busy. To search is for the tests that ask for it.
+UNHURRIED = QUICK | {"MAX_TUNING_BUDGET_MS": "400", "SEARCH": "proposals"}
+
 PRELUDE = """
 import json, os, sys
 import torch
@@ -54,19 +58,25 @@ def pytest_report_header() -> str:
     return "tests/gpu: run" if torch.cuda.is_available() else "tests/gpu: left out, no GPU here"
 
 
+def limits_of(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Those of the test that asks."""
+    return UNHURRIED if request.node.get_closest_marker("gpu") else QUICK
+
+
 def pytest_configure() -> None:
     torch.set_num_threads(2)  # keys say how many
 
 
 @pytest.fixture(autouse=True)
-def fresh_context(tmp_path: Path) -> Iterator[None]:
+def fresh_context(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[None]:
     """The context as after import, but for the limits and the file's place."""
     torch.manual_seed(0)
     tunedops.clear()
     tunedops.set_filename(tmp_path / "results.csv")
+    limits = limits_of(request)
     for name, _, standard, _, _ in _C.describe_settings():
         if name != "FILENAME":
-            _C.set_setting(name, QUICK.get(name, standard))
+            _C.set_setting(name, limits.get(name, standard))
     _C.set_setting("UNTUNED_FILENAME", str(tmp_path / "untuned.csv"))
     yield
     _C.exchange_overlay(0)
@@ -124,7 +134,7 @@ RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def run_python(tmp_path: Path) -> RunPython:
+def run_python(tmp_path: Path, request: pytest.FixtureRequest) -> RunPython:
     """Runs a snippet in a fresh process, in the test's folder.
 
     Keywords are environment variables (None: not set). The snippet may use json, os, sys,
@@ -143,7 +153,7 @@ def run_python(tmp_path: Path) -> RunPython:
         inherited = os.environ.get("PYTHONPATH")
         variables: dict[str, str | None] = {
             **os.environ,
-            **{f"TUNEDOPS_{name}": value for name, value in QUICK.items()},
+            **{f"TUNEDOPS_{name}": value for name, value in limits_of(request).items()},
             "OMP_NUM_THREADS": "2",
             "PYTHONPATH": os.pathsep.join(folders + ([inherited] if inherited else [])),
             **environment,

@@ -18,13 +18,13 @@ from pathlib import Path
 
 import gpt2_runs
 import tunedops
-from conftest import QUICK
+from conftest import UNHURRIED
 from gpt2_runs import Decisions, Run
 from tuning_log import Tuned
 
 MAX_VARIANTS = 8
 TOTAL_BUDGET_S = 2
-LIMITS = QUICK | {"MAX_VARIANTS": str(MAX_VARIANTS), "TOTAL_BUDGET_S": str(TOTAL_BUDGET_S)}
+LIMITS = UNHURRIED | {"MAX_VARIANTS": str(MAX_VARIANTS), "TOTAL_BUDGET_S": str(TOTAL_BUDGET_S)}
 MODEL = {"layers": 2, "width": 64, "heads": 2, "vocabulary": 1000, "generations": 1}
 
 # A row's product: layout, sizes, batch, and what is appended, without distances and alignment.
@@ -67,10 +67,7 @@ def tune_untuned(folder: Path) -> None:
     """Tunes what the online run listed, by the command that a user would type."""
     (listed,) = folder.glob("tunedops_untuned*.csv")
     device = "cpu" if "_cpu" in listed.name else "cuda"
-    # The first product of a process may need more than such a budget, on a GPU that others share.
-    limits = {name: text for name, text in LIMITS.items() if name != "MAX_TUNING_BUDGET_MS"}
-    limits["SEARCH"] = "proposals"
-    variables = os.environ | {f"TUNEDOPS_{name}": text for name, text in limits.items()}
+    variables = os.environ | {f"TUNEDOPS_{name}": text for name, text in LIMITS.items()}
     variables["PYTHONPATH"] = str(Path(tunedops.__file__).parents[1])
     tuned = subprocess.run(
         [sys.executable, "-m", "tunedops", "tune", listed.name, "--device", device],

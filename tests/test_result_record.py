@@ -43,7 +43,7 @@ def test_a_row_tuned_here_says_all(results_path: Path) -> None:
     assert 1 <= result.samples <= 20
     assert result.spread is not None
     assert 0 <= result.spread < 10
-    assert result.margin == 0.02
+    assert result.margin == 0.01
     assert result.date is not None
     assert before <= result.date <= today()
     fields = rows(results_path)[0].split(",")
@@ -51,7 +51,7 @@ def test_a_row_tuned_here_says_all(results_path: Path) -> None:
         "clock",
         str(result.samples),
         f"{result.spread:.4f}".rstrip("0").rstrip("."),
-        "0.02",
+        "0.01",
         result.date,
     ]
 

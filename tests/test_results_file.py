@@ -37,7 +37,7 @@ def test_a_win_is_in_the_file_at_once(results_path: Path) -> None:
     times = f"{result.time_ms:.5g},{result.default_ms:.5g}"
     spread = f"{result.spread:.4f}".rstrip("0").rstrip(".")
     assert rows(results_path) == [
-        f"{KEY},{result.solution},{times},clock,{result.samples},{spread},0.02,{result.date}"
+        f"{KEY},{result.solution},{times},clock,{result.samples},{spread},0.01,{result.date}"
     ]
     tunedops.mm(A[:3], B)
     assert len(rows(results_path)) == 2

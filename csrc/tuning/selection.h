@@ -51,7 +51,7 @@ inline constexpr double kScreeningSlack = 1.25;
 /// A challenger must be faster than Default by at least this share in the
 /// median of its ratios, and beyond doubt by any share at all: the bound on the
 /// median must be below 1.
-inline constexpr double kMargin = 0.02;
+inline constexpr double kMargin = 0.01;
 
 /// Of two challengers whose medians differ by less than this share, the one
 /// with fewer launches wins, then the one registered first.

@@ -31,7 +31,7 @@ TEST_F(ContextFilesTest, ResultsAreSortedRows) {
   EXPECT_EQ(rows[0].timing(), "fake");
   EXPECT_EQ(rows[0].samples(), 100);
   EXPECT_EQ(rows[0].spread(), 0);
-  EXPECT_EQ(rows[0].margin(), 0.02);
+  EXPECT_EQ(rows[0].margin(), 0.01);
   EXPECT_EQ(rows[0].date(), "2030-01-31");
   EXPECT_EQ(context().stored(gemm(9))->solution, "Gemm_Fast");
   EXPECT_EQ(context().stored(gemm(10)), std::nullopt);
@@ -61,8 +61,8 @@ TEST_F(ContextFilesTest, WhatARowSaysOfItselfSurvivesOtherProcesses) {
     return text + rest + '\n';
   };
   EXPECT_EQ(read_text(csv()), kValidators + row(7, "Default") +
-                                  line(8, ",0.5,1,fake,100,0,0.02,2030-01-31") +
-                                  line(9, ",0.5,1,fake,100,0,0.02,2030-02-01"));
+                                  line(8, ",0.5,1,fake,100,0,0.01,2030-01-31") +
+                                  line(9, ",0.5,1,fake,100,0,0.01,2030-02-01"));
 }
 
 TEST_F(ContextFilesTest, AnEditOnDiskIsUsedAfterWriting) {

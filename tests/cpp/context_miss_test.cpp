@@ -91,7 +91,7 @@ TEST_F(ContextMissTest, TheWinAndItsTimesAreKeptAtOnce) {
   const KeyText key = context().key_text(gemm());
   EXPECT_EQ(read_text(csv()),
             std::string(kValidators) + key.op + ',' + key.params +
-                ",Gemm_Fast,0.5,1,fake,100,0,0.02,2030-01-31\n");
+                ",Gemm_Fast,0.5,1,fake,100,0,0.01,2030-01-31\n");
 }
 
 TEST_F(ContextMissTest, ANewKernelIsNotTriedOnAStoredProblem) {

@@ -22,7 +22,7 @@ TEST_F(ContextTuneTest, MeasuresAnewWhatIsStored) {
   const KeyText key = context().key_text(gemm());
   EXPECT_EQ(read_text(csv()),
             std::string(kValidators) + "# why\n" + key.op + ',' + key.params +
-                ",Gemm_Fast,0.5,1,fake,100,0,0.02,2030-01-31\n");
+                ",Gemm_Fast,0.5,1,fake,100,0,0.01,2030-01-31\n");
 }
 
 TEST_F(ContextTuneTest, WorksWithTuningOffAndTheSwitchOff) {

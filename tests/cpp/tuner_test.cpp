@@ -77,7 +77,7 @@ TEST_F(TunerTest, AConfigIsASolutionOfItsOwn) {
 TEST_F(TunerTest, DefaultWinsTiesAndNearTies) {
   add({.name = "Default", .ms = 1.0});
   add({.name = "Equal", .ms = 1.0});
-  add({.name = "HardlyFaster", .ms = 0.985});
+  add({.name = "HardlyFaster", .ms = 0.992});
   const TuneOutcome outcome = race();
   EXPECT_EQ(outcome.solution, "Default");
   EXPECT_EQ(outcome.time_ms, outcome.default_ms);

@@ -22,6 +22,7 @@ GEMM, BATCHED = "GemmTunableOp", "GemmStridedBatchedTunableOp"
 def _patience() -> None:
     """Time enough that challengers come as far as their check."""
     tunedops.enable()
+    _C.set_setting("SEARCH", "guided")
     _C.set_setting("MAX_TUNING_BUDGET_MS", "2000")
     _C.set_setting("MAX_TUNING_ITERATIONS", "5")
 

@@ -24,8 +24,8 @@ LIBRARY = "Gemm_Cublas,Gemm_Cublaslt"
 def _library_only() -> Iterator[None]:
     """What is found could not come from elsewhere."""
     _C.set_setting("KERNELS", LIBRARY)
-    for name, value in (("MAX_TUNING_BUDGET_MS", "400"), ("MAX_TUNING_ITERATIONS", "100")):
-        _C.set_setting(name, value)
+    _C.set_setting("SEARCH", "guided")
+    _C.set_setting("MAX_TUNING_ITERATIONS", "100")
     yield
     _C.set_setting("KERNELS", "")
 

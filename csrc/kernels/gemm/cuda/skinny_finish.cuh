@@ -5,37 +5,12 @@
 // same order, so that results are the same in every run. Then scale, add what
 // was there and the bias, activate, round once, write.
 
+#include "kernels/gemm/cuda/finish_element.cuh"
+#include "kernels/gemm/cuda/last_arrival.cuh"
 #include "kernels/gemm/cuda/skinny_multiply.cuh"
 #include "kernels/gemm/cuda/skinny_product.h"
 
 namespace tunedops::cuda {
-
-__device__ inline float to_float(float x) { return x; }
-__device__ inline float to_float(__half x) { return __half2float(x); }
-__device__ inline float to_float(__nv_bfloat16 x) {
-  return __bfloat162float(x);
-}
-
-__device__ inline void round_to(float& out, float x) { out = x; }
-__device__ inline void round_to(__half& out, float x) { out = __float2half(x); }
-__device__ inline void round_to(__nv_bfloat16& out, float x) {
-  out = __float2bfloat16(x);
-}
-
-__device__ inline float activate(Activation activation, float x) {
-  switch (activation) {
-  case Activation::kNone:
-    break;
-  case Activation::kRelu:
-    return x < 0.0F ? 0.0F : x;  // NaN stays
-  case Activation::kGelu:
-    return 0.5F * x * (1.0F + erff(x * 0.70710678118654752F));
-  case Activation::kGeluTanh:
-    return 0.5F * x *
-           (1.0F + tanhf(0.79788456080286536F * (x + 0.044715F * x * x * x)));
-  }
-  return x;
-}
 
 template <class T, class Out>
 __device__ void write_element(const SkinnyProduct& p, Out* out,
@@ -73,24 +48,6 @@ __device__ inline float load_of_block(const float* own, int block) {
   return value;
 }
 #endif
-
-/// One thread of all that arrive at a tile learns that it is the last block.
-__device__ inline bool is_last_arrival(unsigned* counter, int splits) {
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    is_last = atomicAdd(counter, 1U) == static_cast<unsigned>(splits) - 1;
-    if (is_last) {
-      *counter = 0;  // as the next run expects it
-    }
-  }
-  __syncthreads();
-  if (is_last) {
-    __threadfence();
-  }
-  return is_last;
-}
 
 /// Element `index` of a tile, walked so that neighbours lie side by side in the
 /// output.
@@ -172,7 +129,8 @@ __device__ void finish_block(const SkinnyProduct& p, float* shared, int rows,
     partial[static_cast<std::int64_t>(blockIdx.y) * count + i] =
         sum_of_warps(tile_element(p, i, rows));
   }
-  if (!is_last_arrival(p.counters + place, p.splits)) {
+  if (!is_last_arrival(p.counters + place, p.splits, threadIdx.x == 0,
+                       [] { __syncthreads(); })) {
     return;
   }
   for (int i = threadIdx.x; i < count; i += blockDim.x) {

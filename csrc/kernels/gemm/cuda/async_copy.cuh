@@ -1,0 +1,122 @@
+#pragma once
+
+// Hopper's copies of tensor tiles (TMA) and the barriers in shared memory that
+// tell when they are there: PTX under the names that it has. Copies go to the
+// same place in every block of a cluster that the mask names.
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace tunedops::cuda {
+
+__device__ inline unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// --- Barriers ----------------------------------------------------------------
+
+__device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
+  asm volatile(
+      "mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(arrivals)
+      : "memory");
+}
+
+/// Of all that were initialized, for the copy engine and the other blocks.
+__device__ inline void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/// Arrives, and lets the phase last until so many bytes were copied.
+__device__ inline void arrive_expecting(std::uint64_t* barrier,
+                                        unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                   shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+
+/// At the barrier that another block of the cluster has in that place.
+__device__ inline void arrive_at(std::uint64_t* barrier, unsigned block) {
+  asm volatile("{\n"
+               ".reg .b32 there;\n"
+               "mapa.shared::cluster.u32 there, %0, %1;\n"
+               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, "
+               "[there];\n"
+               "}" ::"r"(shared_address(barrier)),
+               "r"(block)
+               : "memory");
+}
+
+__device__ inline void arrive(std::uint64_t* barrier) {
+  asm volatile(
+      "mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+      : "memory");
+}
+
+/// Until the phase of that parity is complete.
+__device__ inline void wait(std::uint64_t* barrier, unsigned parity) {
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "again:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@done bra.uni end;\n"
+               "bra.uni again;\n"
+               "end:\n"
+               "}" ::"r"(shared_address(barrier)),
+               "r"(parity)
+               : "memory");
+}
+
+// --- Clusters ----------------------------------------------------------------
+
+__device__ inline unsigned rank_in_cluster() {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+__device__ inline void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n"
+               "barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+}
+
+// --- Copies ------------------------------------------------------------------
+
+/// Where a box begins in a tensor, contiguous dimension first.
+struct BoxOrigin {
+  int inner;
+  int outer;
+  int batch;
+};
+
+__device__ inline void copy_box(void* to, const CUtensorMap* map, BoxOrigin at,
+                                std::uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::"
+      "bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(at.inner), "r"(at.outer),
+      "r"(at.batch)
+      : "memory");
+}
+
+/// To all blocks of the cluster that have a bit in the mask.
+__device__ inline void copy_box_to(std::uint16_t blocks, void* to,
+                                   const CUtensorMap* map, BoxOrigin at,
+                                   std::uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::"
+      "bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(
+          shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(at.inner), "r"(at.outer),
+      "r"(at.batch), "h"(blocks)
+      : "memory");
+}
+
+__device__ inline void prefetch_map(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+}  // namespace tunedops::cuda

@@ -1,0 +1,273 @@
+#include "kernels/gemm/cuda/sm90_config.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "kernels/gemm/cuda/sm90_strip.h"
+#include "tuning/plan.h"
+
+namespace tunedops::cuda {
+namespace {
+
+// Of the instruction's rows and columns.
+struct Tile {
+  int rows;
+  int columns;
+};
+constexpr Tile kTiles[] = {
+    {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
+
+// Of a block on compute 9.0, less what a kernel has for itself.
+constexpr std::size_t kSharedBytes = (227 << 10) - 128;
+constexpr int kMostStages = 8;
+constexpr int kLeastStages = 2;
+constexpr int kMostSplits = 64;
+
+// Coordinates of the copy engine are ints, and it is told that a line does not
+// exist by one beyond all others.
+constexpr std::int64_t kMostLength = std::int64_t{1} << 30;
+
+std::int64_t divide_up(std::int64_t value, std::int64_t by) {
+  return (value + by - 1) / by;
+}
+
+bool is_multiple_of_16_bytes(std::int64_t elements, DType dtype) {
+  return elements * static_cast<std::int64_t>(size_of(dtype)) % 16 == 0;
+}
+
+Sm90Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
+                  std::int64_t ld, std::int64_t stride, std::uint8_t align) {
+  Sm90Access x;
+  x.k_is_contiguous = k_is_contiguous;
+  x.length = k_is_contiguous ? p.k : side;
+  x.lines = k_is_contiguous ? side : p.k;
+  x.line_stride = ld;
+  x.matrix_stride = stride;
+  x.by_class =
+      align < 16 || (x.lines > 1 && !is_multiple_of_16_bytes(ld, p.a_dtype));
+  return x;
+}
+
+Status can_copy(const GemmProblem& p, const Sm90Access& x) {
+  if (x.lines > 1 && x.line_stride < x.length) {
+    return Status::unsupported("lines of an operand overlap");
+  }
+  if (p.batch > 1 && !is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype)) {
+    return Status::unsupported(
+        "matrices of a batch are no multiples of 16 bytes apart");
+  }
+  return Status::ok();
+}
+
+bool is_aligned_to_elements(const GemmProblem& p) {
+  return p.align_a >= size_of(p.a_dtype) && p.align_b >= size_of(p.b_dtype) &&
+         p.align_out >= size_of(p.out_dtype) &&
+         (!p.has_bias() || p.align_bias >= size_of(p.bias_dtype));
+}
+
+Status supports_types(const GemmProblem& p) {
+  if (p.a_dtype != DType::kBFloat16 && p.a_dtype != DType::kFloat16) {
+    return Status::unsupported("the type is not BFloat16 or Half");
+  }
+  if (p.b_dtype != p.a_dtype ||
+      (p.out_dtype != p.a_dtype && p.out_dtype != DType::kFloat32)) {
+    return Status::unsupported(
+        "a and b are not of one type, or out is neither of it nor float");
+  }
+  if (p.has_bias() && p.bias_dtype != p.a_dtype &&
+      p.bias_dtype != DType::kFloat32) {
+    return Status::unsupported("the bias is neither of a's type nor float");
+  }
+  if (!is_aligned_to_elements(p)) {
+    return Status::unsupported("an operand is not aligned to its elements");
+  }
+  return Status::ok();
+}
+
+int most_stages(const Sm90Parameters& x) {
+  int stages = kMostStages;
+  while (stages > 0 &&
+         sm90_shared_bytes(sm90_stage_bytes(x), stages) > kSharedBytes) {
+    --stages;
+  }
+  return stages;
+}
+
+bool is_tile(const Sm90Parameters& x) {
+  const Tile tile =
+      x.turned ? Tile{x.tile_m, x.tile_n} : Tile{x.tile_n, x.tile_m};
+  return std::any_of(std::begin(kTiles), std::end(kTiles), [&](const Tile& t) {
+    return t.rows == tile.rows && t.columns == tile.columns;
+  });
+}
+
+bool can_run(const GemmProblem& p, std::size_t workspace_cap,
+             const Sm90Parameters& x) {
+  const bool is_cluster = (x.cluster_m == 1 || x.cluster_m == 2) &&
+                          (x.cluster_n == 1 || x.cluster_n == 2) &&
+                          x.cluster_m * x.cluster_n <= 2;
+  if (!is_tile(x) || !is_cluster || x.stages < kLeastStages ||
+      x.stages > most_stages(x) || x.splits < 1 || x.splits > kMostSplits) {
+    return false;
+  }
+  const std::int64_t tiles = sm90_tiles(p, x);
+  if (tiles > std::numeric_limits<std::int32_t>::max() / p.batch / x.splits) {
+    return false;
+  }
+  return x.splits == 1 ||
+         ((p.header.precision & kNoSplitK) == 0 &&
+          x.splits <= divide_up(p.k, kSm90StageK) &&
+          tiles * p.batch <= static_cast<std::int64_t>(kMostCounters) &&
+          sm90_workspace_bytes(p, x) <= workspace_cap);
+}
+
+}  // namespace
+
+Sm90Layout sm90_layout(const GemmProblem& p) {
+  Sm90Layout layout{
+      access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a),
+      access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b)};
+  // Where lines are ks, both operands must have them in the same order.
+  if (!layout.a.k_is_contiguous && !layout.b.k_is_contiguous) {
+    layout.a.by_class = layout.b.by_class =
+        layout.a.by_class || layout.b.by_class;
+  }
+  return layout;
+}
+
+Config to_config(const Sm90Parameters& x) {
+  return Config()
+      .with("tile", {x.tile_m, x.tile_n, kSm90StageK})
+      .with("cluster", {x.cluster_m, x.cluster_n})
+      .with("stages", x.stages)
+      .with("splitk", x.splits)
+      .with("turned", x.turned ? 1 : 0);
+}
+
+Status sm90_supports(const GemmProblem& p) {
+  if (Status types = supports_types(p); !types.is_ok()) {
+    return types;
+  }
+  if (p.conjugate_a || p.conjugate_b) {
+    return Status::unsupported("conjugated operands are not supported");
+  }
+  if (p.m < 1 || p.n < 1 || p.k < 1 || p.batch < 1) {
+    return Status::unsupported("the product is empty");
+  }
+  if (std::max({p.m, p.n, p.k, p.batch}) >= kMostLength) {
+    return Status::unsupported("a side is longer than 2^30");
+  }
+  const Sm90Layout layout = sm90_layout(p);
+  for (const Sm90Access& x : {layout.a, layout.b}) {
+    if (Status copied = can_copy(p, x); !copied.is_ok()) {
+      return copied;
+    }
+  }
+  const auto takes_ks_by_class = [](const Sm90Access& x) {
+    return x.by_class && !x.k_is_contiguous;
+  };
+  if (takes_ks_by_class(layout.a) != takes_ks_by_class(layout.b)) {
+    return Status::unsupported(
+        "k is not contiguous in an operand whose lines are no multiples of 16 "
+        "bytes apart, and is in the other");
+  }
+  const Sm90Parameters largest{.tile_m = 256, .tile_n = 128, .stages = 2};
+  return can_run(p, 0, largest)
+             ? Status::ok()
+             : Status::unsupported("the product has too many tiles");
+}
+
+std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
+                                                int multiprocessors,
+                                                std::size_t workspace_cap) {
+  std::vector<Sm90Parameters> all;
+  const auto add = [&](const Sm90Parameters& x) {
+    if (can_run(p, workspace_cap, x)) {
+      all.push_back(x);
+    }
+  };
+  for (const bool turned : {false, true}) {
+    for (const Tile& tile : kTiles) {
+      Sm90Parameters x{.tile_m = turned ? tile.rows : tile.columns,
+                       .tile_n = turned ? tile.columns : tile.rows,
+                       .turned = turned};
+      x.stages = most_stages(x);
+      for (const auto& [cluster_m, cluster_n] :
+           {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) {
+        x.cluster_m = cluster_m;
+        x.cluster_n = cluster_n;
+        x.splits = 1;
+        add(x);
+        if (sm90_tiles(p, x) * p.batch >= multiprocessors) {
+          continue;  // all have work
+        }
+        for (const int splits :
+             {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64}) {
+          x.splits = splits;
+          add(x);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
+                                               std::size_t workspace_cap,
+                                               const Config& config) {
+  const auto number = [](const std::vector<std::int64_t>& values,
+                         std::size_t i) {
+    constexpr std::int64_t kMost = 1 << 10;
+    return static_cast<int>(
+        i < values.size() ? std::clamp<std::int64_t>(values[i], 0, kMost) : 0);
+  };
+  try {
+    const Sm90Parameters x{.tile_m = number(config.values("tile"), 0),
+                           .tile_n = number(config.values("tile"), 1),
+                           .cluster_m = number(config.values("cluster"), 0),
+                           .cluster_n = number(config.values("cluster"), 1),
+                           .stages = number(config.values("stages"), 0),
+                           .splits = number(config.values("splitk"), 0),
+                           .turned = number(config.values("turned"), 0) == 1};
+    if (to_config(x) == config && can_run(p, workspace_cap, x)) {
+      return x;
+    }
+  } catch (const std::out_of_range&) {  // a parameter is missing
+  }
+  return std::nullopt;
+}
+
+bool sm90_surely_wins(const GemmProblem& p) {
+  constexpr std::int64_t kManyMultiplyAdds = std::int64_t{1} << 30;
+  const Sm90Layout layout = sm90_layout(p);
+  const bool is_unaligned = layout.a.by_class || layout.b.by_class ||
+                            !is_multiple_of_16_bytes(p.ldc, p.out_dtype) ||
+                            p.align_out < 16;
+  return is_unaligned && p.m >= 64 && p.n >= 64 &&
+         static_cast<double>(p.m) * static_cast<double>(p.n) *
+                 static_cast<double>(p.k) * static_cast<double>(p.batch) >=
+             static_cast<double>(kManyMultiplyAdds);
+}
+
+std::int64_t sm90_tiles(const GemmProblem& p, const Sm90Parameters& x) {
+  return divide_up(divide_up(p.m, x.tile_m), x.cluster_m) * x.cluster_m *
+         divide_up(divide_up(p.n, x.tile_n), x.cluster_n) * x.cluster_n;
+}
+
+std::size_t sm90_stage_bytes(const Sm90Parameters& x) {
+  return static_cast<std::size_t>(x.tile_m + x.tile_n) * kSm90StageK *
+         2;  // bytes of an element
+}
+
+std::size_t sm90_workspace_bytes(const GemmProblem& p,
+                                 const Sm90Parameters& x) {
+  if (x.splits == 1) {
+    return 0;
+  }
+  return sizeof(float) *
+         static_cast<std::size_t>(sm90_tiles(p, x) * p.batch * x.splits *
+                                  x.tile_m * x.tile_n);
+}
+
+}  // namespace tunedops::cuda

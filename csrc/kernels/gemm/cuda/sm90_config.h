@@ -1,0 +1,79 @@
+#pragma once
+
+// What Gemm_Sm90 supports, and with which parameters: all that can be said of
+// it without a GPU, and so tested without one.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/gemm/gemm_problem.h"
+#include "tuning/config.h"
+#include "tuning/status.h"
+
+namespace tunedops::cuda {
+
+/// How much of k is in one stage.
+inline constexpr int kSm90StageK = 64;
+
+struct Sm90Parameters {
+  int tile_m = 256;
+  int tile_n = 128;
+  int cluster_m = 1;  // tiles whose operands are copied once for all of them;
+  int cluster_n = 1;  // one of the two is 1
+  int stages = 4;
+  int splits = 1;  // of k, each a block of its own
+  // Whether the instruction's rows, of which a tile has 128 or 256, lie along
+  // m, which is contiguous in the output, and not along n. For few columns n.
+  bool turned = false;
+};
+
+/// An operand as the copy engine sees it: lines of contiguous elements.
+struct Sm90Access {
+  bool k_is_contiguous = true;  // so lines are rows or columns, else ks
+  bool by_class = false;        // lines are no multiples of 16 bytes apart
+  std::int64_t length = 0;
+  std::int64_t lines = 0;
+  std::int64_t line_stride = 0;  // in elements
+  std::int64_t matrix_stride = 0;
+};
+
+struct Sm90Layout {
+  Sm90Access a;  // of the problem's operands
+  Sm90Access b;
+};
+Sm90Layout sm90_layout(const GemmProblem& problem);
+
+/// `_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0`
+Config to_config(const Sm90Parameters& parameters);
+
+Status sm90_supports(const GemmProblem& problem);
+
+/// All that can run in so much workspace.
+std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& problem,
+                                                int multiprocessors,
+                                                std::size_t workspace_cap);
+
+/// The parameters of a config, unless it is not one that can run.
+std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& problem,
+                                               std::size_t workspace_cap,
+                                               const Config& config);
+
+/// Whether it can be trusted unmeasured to beat NVIDIA's libraries: they fall
+/// back to kernels that load single elements where lines are no multiples of 16
+/// bytes, and take several times as long.
+bool sm90_surely_wins(const GemmProblem& problem);
+
+/// Of the whole output, in tiles; whole clusters.
+std::int64_t sm90_tiles(const GemmProblem& problem,
+                        const Sm90Parameters& parameters);
+
+/// Of both operands in one stage.
+std::size_t sm90_stage_bytes(const Sm90Parameters& parameters);
+
+/// The sums of all splits, until they are added up.
+std::size_t sm90_workspace_bytes(const GemmProblem& problem,
+                                 const Sm90Parameters& parameters);
+
+}  // namespace tunedops::cuda

@@ -1,0 +1,115 @@
+#pragma once
+
+// The kernel of Gemm_Sm90 for one element type. Three groups of four warps: two
+// multiply, of the third one warp copies and gives its registers to the others.
+// Included by one .cu file a type, which are compiled side by side.
+
+#include "kernels/gemm/cuda/sm90_copy.cuh"
+#include "kernels/gemm/cuda/sm90_multiply.cuh"
+
+namespace tunedops::cuda {
+
+inline constexpr int kSm90Threads = kSm90Multipliers + 128;
+
+// Registers of a thread: 65536 in all.
+#define TUNEDOPS_REGISTERS_OF_COPIES "56"
+#define TUNEDOPS_REGISTERS_OF_SUMS "224"
+
+template <class Tile>
+__global__ void __launch_bounds__(kSm90Threads, 1)
+    multiply_sm90(const __grid_constant__ Sm90Product p) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ char memory[];
+  const Sm90Shared<Tile> shared(memory, p.stages);
+  const int cluster = p.cluster_rows * p.cluster_columns;
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < p.stages; ++stage) {
+      init_barrier(shared.full(stage), 1);
+      init_barrier(shared.empty(stage),
+                   static_cast<unsigned>(kSm90Warps * cluster));
+    }
+    publish_barriers();
+  }
+  if (cluster > 1) {
+    sync_cluster();
+  } else {
+    __syncthreads();
+  }
+  if (threadIdx.x >= kSm90Multipliers) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_COPIES
+                 ";");
+    if (threadIdx.x < kSm90Multipliers + 32) {
+      copy_tiles<Tile>(p, shared);
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_SUMS
+                 ";");
+    Sm90Multiplier<Tile>(p, shared).run();
+  }
+  if (cluster > 1) {
+    sync_cluster();  // no block may end while others write to it
+  }
+#endif
+}
+
+/// Calls `use` with the kernel that a launch names.
+template <class T, int kRows, int kColumns, class Use>
+cudaError_t with_sm90_layout(const Sm90Launch& launch, Use use) {
+  if (launch.a_has_k_contiguous) {
+    return launch.b_has_k_contiguous
+               ? use(multiply_sm90<Sm90Tile<T, kRows, kColumns, true, true>>)
+               : use(multiply_sm90<Sm90Tile<T, kRows, kColumns, true, false>>);
+  }
+  return launch.b_has_k_contiguous
+             ? use(multiply_sm90<Sm90Tile<T, kRows, kColumns, false, true>>)
+             : use(multiply_sm90<Sm90Tile<T, kRows, kColumns, false, false>>);
+}
+
+template <class T, class Use>
+cudaError_t with_sm90_kernel(const Sm90Launch& launch, Use use) {
+  const int tile = launch.tile_rows * 1000 + launch.tile_columns;
+  switch (tile) {
+  case 128'064:
+    return with_sm90_layout<T, 128, 64>(launch, use);
+  case 128'128:
+    return with_sm90_layout<T, 128, 128>(launch, use);
+  case 128'192:
+    return with_sm90_layout<T, 128, 192>(launch, use);
+  case 128'256:
+    return with_sm90_layout<T, 128, 256>(launch, use);
+  case 256'128:
+    return with_sm90_layout<T, 256, 128>(launch, use);
+  default:
+    return cudaErrorInvalidValue;
+  }
+}
+
+template <class T>
+cudaError_t prepare_sm90(const Sm90Launch& launch) {
+  return with_sm90_kernel<T>(launch, [&](auto* kernel) {
+    return cudaFuncSetAttribute(kernel,
+                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                static_cast<int>(launch.shared_bytes));
+  });
+}
+
+template <class T>
+cudaError_t run_sm90(const Sm90Product& product, const Sm90Launch& launch) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
+  config.blockDim = dim3(kSm90Threads);
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = launch.stream;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
+  if (launch.cluster > 1) {
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
+  return with_sm90_kernel<T>(launch, [&](auto* kernel) {
+    return cudaLaunchKernelEx(&config, kernel, product);
+  });
+}
+
+}  // namespace tunedops::cuda

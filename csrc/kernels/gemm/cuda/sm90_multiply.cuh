@@ -1,0 +1,152 @@
+#pragma once
+
+// The two groups of warps of Gemm_Sm90 that multiply. Each has half of the
+// tile's rows, in registers; while the tensor cores work on one stage, the next
+// is on its way.
+
+#include "kernels/gemm/cuda/last_arrival.cuh"
+#include "kernels/gemm/cuda/sm90_finish.cuh"
+#include "kernels/gemm/cuda/sm90_shared.cuh"
+#include "kernels/gemm/cuda/sm90_tiles.cuh"
+#include "kernels/gemm/cuda/wgmma.cuh"
+
+namespace tunedops::cuda {
+
+inline constexpr int kSm90Multipliers = 32 * kSm90Warps;  // threads
+
+template <class Tile>
+class Sm90Multiplier {
+ public:
+  __device__ Sm90Multiplier(const Sm90Product& product,
+                            const Sm90Shared<Tile>& shared)
+      : p_(product), shared_(shared) {}
+
+  __device__ void run() {
+    Sm90Tiles tiles(p_);
+    Sm90Work work;
+    while (tiles.next(work)) {
+      multiply(work, tiles.cluster());
+      if (p_.splits == 1 || add_splits(work)) {
+        write(work);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kGroupRows = Tile::kRows / 2;
+  static constexpr int kBlocks = kGroupRows / kPiece;
+  static constexpr int kSums = Tile::kColumns / 2;
+
+  __device__ static int group() { return static_cast<int>(threadIdx.x) / 128; }
+
+  // Of 16 ks: in a piece along k 32 bytes further, else 16 lines of 128.
+  __device__ static std::uint64_t operand(const char* pieces, bool is_along_k,
+                                          int slice) {
+    const unsigned address = shared_address(pieces);
+    return is_along_k
+               ? matrix_descriptor(address + slice * 32, 16, 1024)
+               : matrix_descriptor(address + slice * 2048, kPieceBytes, 1024);
+  }
+
+  __device__ void multiply(const Sm90Work& work, int cluster) {
+    int previous = 0;
+    for (int step = work.k_begin; step < work.k_end; ++step) {
+      const int stage = ring_.stage;
+      wait(shared_.full(stage), ring_.parity);
+      begin_multiply();
+#pragma unroll
+      for (int slice = 0; slice < kPiece / 16; ++slice) {
+        const int add = step > work.k_begin || slice > 0;
+        const std::uint64_t b =
+            operand(shared_.b(stage), Tile::kBIsAlongK, slice);
+#pragma unroll
+        for (int block = 0; block < kBlocks; ++block) {
+          const char* const pieces =
+              shared_.a(stage) + (group() * kBlocks + block) * kPieceBytes;
+          multiply_add<typename Tile::Element, Tile::kColumns,
+                       !Tile::kAIsAlongK, !Tile::kBIsAlongK>(
+              sums_[block], operand(pieces, Tile::kAIsAlongK, slice), b, add);
+        }
+      }
+      commit_multiply();
+      if (step > work.k_begin) {
+        wait_multiply<1>();
+        leave(previous, cluster);
+      }
+      previous = stage;
+      ring_.advance(p_.stages);
+    }
+    wait_multiply<0>();
+    leave(previous, cluster);
+  }
+
+  // One arrival a warp, in each block that copies into this one's stages.
+  __device__ void leave(int stage, int cluster) {
+    const unsigned lane = threadIdx.x % 32;
+    if (cluster == 1) {
+      if (lane == 0) {
+        arrive(shared_.empty(stage));
+      }
+    } else if (lane < static_cast<unsigned>(cluster)) {
+      arrive_at(shared_.empty(stage), lane);
+    }
+  }
+
+  // Whether this block came last, and has the sums of all splits: added up in
+  // their order, so that results are the same in every run.
+  __device__ bool add_splits(const Sm90Work& work) {
+    constexpr int kFloats = kBlocks * kSums * kSm90Multipliers;
+    const std::int64_t first =
+        static_cast<std::int64_t>(work.place) * p_.splits * kFloats;
+    float* const all = p_.partial + first + threadIdx.x;
+    float* const own = all + static_cast<std::int64_t>(work.split) * kFloats;
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+      for (int i = 0; i < kSums; ++i) {
+        own[(block * kSums + i) * kSm90Multipliers] = sums_[block][i];
+      }
+    }
+    const auto sync = [] {
+      asm volatile("bar.sync 1, %0;" ::"n"(kSm90Multipliers) : "memory");
+    };
+    if (!is_last_arrival(p_.counters + work.place, p_.splits, threadIdx.x == 0,
+                         sync)) {
+      return false;
+    }
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+      for (int i = 0; i < kSums; ++i) {
+        sums_[block][i] = 0;
+      }
+    }
+    for (int split = 0; split < p_.splits; ++split) {
+      const float* const part =
+          all + static_cast<std::int64_t>(split) * kFloats;
+#pragma unroll
+      for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+        for (int i = 0; i < kSums; ++i) {
+          sums_[block][i] +=
+              __ldcg(part + (block * kSums + i) * kSm90Multipliers);
+        }
+      }
+    }
+    return true;
+  }
+
+  __device__ void write(const Sm90Work& work) {
+    const Sm90Finish<Tile, kBlocks> finish(
+        p_, shared_.strip(static_cast<int>(threadIdx.x) / 32));
+    finish.write(sums_, {work.row_tile * Tile::kRows + group() * kGroupRows,
+                         work.column_tile * Tile::kColumns, work.batch});
+  }
+
+  const Sm90Product& p_;
+  const Sm90Shared<Tile>& shared_;
+  Sm90Ring ring_;
+  float sums_[kBlocks][kSums];
+};
+
+}  // namespace tunedops::cuda

@@ -1,0 +1,93 @@
+#pragma once
+
+// A product in the terms of Gemm_Sm90's kernels: plain data that goes to the
+// GPU as a kernel's argument. The frame is that of the matrix instruction: rows
+// come by 64, and `a` is the operand that has them; which of them are m and
+// which n of the problem is decided on the host.
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/gemm/gemm_problem.h"
+
+namespace tunedops::cuda {
+
+/// Rows or columns that one piece of a tile holds, and its length along k.
+inline constexpr int kPiece = 64;  // both
+inline constexpr int kPieceBytes = kPiece * kPiece * 2;
+
+/// Lines of a piece that are in one class (see Sm90Operand), and classes.
+inline constexpr int kClasses = 8;
+
+/// How an operand is copied. The copy engine wants the distance of lines (what
+/// is contiguous: ks or rows) to be a multiple of 16 bytes. That of every
+/// eighth line is one, whatever the distance is: so where it is not, lines are
+/// in eight classes by their number modulo 8, each a tensor of its own that
+/// begins at the 16 bytes in which its first line does, `shift` elements before
+/// it. A piece then holds its 64 lines by class: line 8 t + c lies at 8 c + t.
+struct Sm90Operand {
+  CUtensorMap maps[kClasses];
+  int shift[kClasses];
+  int is_by_class;
+  int is_batched;  // else all matrices of the batch are the same
+};
+
+struct Sm90Product {
+  Sm90Operand a;
+  Sm90Operand b;
+  void* out;
+  const void* bias;
+  float* partial;      // sums of splits, in workspace
+  unsigned* counters;  // of arrivals at a tile, zero before and after
+
+  std::int64_t row_stride;  // of the output, in elements; one of them is 1
+  std::int64_t column_stride;
+  std::int64_t batch_stride;
+
+  int rows;
+  int columns;
+  int batch;
+  int k_steps;  // pieces along k
+  int splits;
+  int row_tiles;  // in clusters
+  int column_tiles;
+  int cluster_rows;  // tiles of a cluster, of which one is 1
+  int cluster_columns;
+  int stages;
+
+  float alpha;
+  float beta;
+  Activation activation;
+  bool bias_is_along_rows;
+  bool bias_is_float;
+  bool out_is_float;
+};
+
+/// Which compiled kernel runs, and how.
+struct Sm90Launch {
+  int tile_rows = 128;
+  int tile_columns = 128;
+  bool a_has_k_contiguous = true;
+  bool b_has_k_contiguous = true;
+  int blocks = 1;  // of the whole grid, whole clusters
+  int cluster = 1;
+  std::size_t shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+/// One for each element type. `prepare` makes the kernel ready to be launched
+/// on the current device.
+cudaError_t prepare_sm90_bfloat16(const Sm90Launch& launch);
+cudaError_t prepare_sm90_float16(const Sm90Launch& launch);
+cudaError_t run_sm90_bfloat16(const Sm90Product& product,
+                              const Sm90Launch& launch);
+cudaError_t run_sm90_float16(const Sm90Product& product,
+                             const Sm90Launch& launch);
+
+/// Whether the code that was compiled for the current device has Hopper's own
+/// instructions: what was compiled for 9.0 and not for 9.0a has not.
+bool sm90_is_compiled();
+
+}  // namespace tunedops::cuda

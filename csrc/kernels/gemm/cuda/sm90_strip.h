@@ -1,0 +1,29 @@
+#pragma once
+
+// Sizes of what a block of Gemm_Sm90 keeps in shared memory beside its stages;
+// the host has to know them too.
+
+#include <cstddef>
+
+namespace tunedops::cuda {
+
+/// Warps that multiply: two groups of four.
+inline constexpr int kSm90Warps = 8;
+
+/// Eight rows by 64 columns of sums, each row with room behind it so that the
+/// threads of a warp meet different banks.
+inline constexpr int kSm90StripRows = 8;
+inline constexpr int kSm90StripPitch = 72;
+inline constexpr int kSm90StripPitchByClass = 65;
+inline constexpr int kSm90StripFloats = kSm90StripRows * kSm90StripPitch;
+
+/// The swizzle of the copies is a function of the address.
+inline constexpr int kSm90Align = 1024;
+
+constexpr std::size_t sm90_shared_bytes(std::size_t stage_bytes, int stages) {
+  return kSm90Align + static_cast<std::size_t>(stages) * stage_bytes +
+         sizeof(float) * kSm90Warps * kSm90StripFloats +
+         2 * sizeof(long long) * static_cast<std::size_t>(stages);
+}
+
+}  // namespace tunedops::cuda

@@ -6,6 +6,7 @@ judged element by element: a norm over all of them would hide one that is wrong.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -92,6 +93,43 @@ def skinny_solutions(key: tuple[str, str], k: int) -> list[str]:
         if has_clusters():
             found += [f"{name}_1x4_splitk_{s}_cluster_{s}" for s in splits if s <= 8]
     return list(dict.fromkeys(found))
+
+
+SM90_TILES = [(128, 64), (128, 128), (128, 192), (128, 256), (256, 128)]  # rows, columns
+SM90_CLUSTERS = ["1x1", "2x1", "1x2"]
+
+
+def sm90_stages(tile: tuple[int, int]) -> int:
+    """As many as the shared memory of a block holds, 8 at most."""
+    strips_and_alignment = 8 * 8 * 72 * 4 + 1024
+    free = (227 << 10) - 128 - strips_and_alignment
+    return min(8, free // (sum(tile) * 64 * 2 + 16))
+
+
+def sm90_solutions(key: tuple[str, str], k: int) -> list[str]:
+    """All tiles of Gemm_Sm90, turned and not; clusters, splits and packing take turns.
+
+    Empty if this GPU or the problem is none for it.
+    """
+    offered = [s for s in _C.candidates(GPU, *key) if s.startswith("Gemm_Sm90_")]
+    packs = sorted({s.rpartition("_pack_")[2] for s in offered})
+    found = list(offered)
+    for i, (turned, tile) in enumerate(itertools.product((0, 1), SM90_TILES if packs else [])):
+        m, n = tile if turned else tile[::-1]
+        for j, pack in enumerate(packs):
+            splits = [1, 2, 3][(i + j) % 3] if k > 128 else 1
+            found.append(
+                f"Gemm_Sm90_tile_{m}x{n}x64_cluster_{SM90_CLUSTERS[(i + j + turned) % 3]}"
+                f"_stages_{sm90_stages(tile)}_splitk_{splits}_turned_{turned}_pack_{pack}"
+            )
+    return list(dict.fromkeys(found))
+
+
+def own_solutions(key: tuple[str, str], k: int) -> list[str]:
+    """What kernels of our own offer, and more of their configs."""
+    names = {s.partition("_")[2].partition("_")[0] for s in _C.candidates(GPU, *key)}
+    found = sm90_solutions(key, k)
+    return found + (skinny_solutions(key, k) if "Skinny" in names else [])
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
 #include "kernels/gemm/cuda/cublaslt_cost.h"
+#include "kernels/gemm/cuda/pack_lines.h"
 #include "kernels/gemm/cuda/sm90_config.h"
 #include "kernels/gemm/cuda/sm90_product.h"
 #include "kernels/gemm/cuda/sm90_strip.h"
@@ -67,7 +68,7 @@ Status place_operand(const Sm90Access& x, DType dtype, std::int64_t batch,
 }
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
-  const Sm90Layout layout = cuda::sm90_layout(p);
+  const Sm90Layout layout = cuda::sm90_layout(p, x);
   const int multiprocessors =
       cuda::device_facts(p.header.device_index).multiprocessors;
   Sm90Launch launch;
@@ -112,12 +113,51 @@ Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   return product;
 }
 
+// An operand that is packed first, or not.
+class Packing {
+ public:
+  Packing(const GemmProblem& p, bool is_wanted, const Sm90Access& from)
+      : is_wanted_(is_wanted),
+        bytes_(is_wanted ? cuda::sm90_packed_bytes(p, from) : 0) {
+    lines_.length = from.length;
+    lines_.lines = from.lines;
+    lines_.line_stride = from.line_stride;
+    lines_.matrices = from.matrix_stride == 0 ? 1 : p.batch;
+    lines_.matrix_stride = from.matrix_stride;
+  }
+
+  bool is_wanted() const { return is_wanted_; }
+
+  /// `data` and `free` workspace become the packed copy and what is behind it.
+  Status run(const void*& data, char*& free, cudaStream_t stream) const {
+    if (!is_wanted_) {
+      return Status::ok();
+    }
+    cuda::UnpackedLines from = lines_;
+    from.data = data;
+    data = free;
+    free += bytes_;
+    return cuda::to_status(
+        cuda::pack_lines(from, const_cast<void*>(data), stream),
+        "packing an operand for Gemm_Sm90");
+  }
+
+ private:
+  bool is_wanted_;
+  std::size_t bytes_;
+  cuda::UnpackedLines lines_;
+};
+
 class Sm90Plan final : public Plan {
  public:
   Sm90Plan(const GemmProblem& problem, const Sm90Parameters& parameters)
       : product_(describe(problem, parameters)),
         launch_(launch_of(problem, parameters)),
-        layout_(cuda::sm90_layout(problem)), turned_(parameters.turned),
+        layout_(cuda::sm90_layout(problem, parameters)),
+        turned_(parameters.turned),
+        packs_a_(problem, parameters.packs_a, cuda::sm90_layout(problem, {}).a),
+        packs_b_(problem, parameters.packs_b, cuda::sm90_layout(problem, {}).b),
+        packed_at_(cuda::sm90_partial_bytes(problem, parameters)),
         dtype_(problem.a_dtype), alpha_(problem.alpha), beta_(problem.beta),
         has_bias_(problem.has_bias()),
         workspace_bytes_(cuda::sm90_workspace_bytes(problem, parameters)),
@@ -137,16 +177,10 @@ class Sm90Plan final : public Plan {
 
   Status run(const Arguments& arguments, Stream stream) const override {
     const auto& data = arguments.operands;
+    Sm90Launch launch = launch_;
+    launch.stream = static_cast<cudaStream_t>(stream.handle);
     Sm90Product product = product_;
-    Sm90Operand& a = turned_ ? product.a : product.b;
-    Sm90Operand& b = turned_ ? product.b : product.a;
-    if (Status placed =
-            place_operand(layout_.a, dtype_, product.batch, data[kGemmA], a);
-        !placed.is_ok()) {
-      return placed;
-    }
-    if (Status placed =
-            place_operand(layout_.b, dtype_, product.batch, data[kGemmB], b);
+    if (Status placed = place_operands(arguments, launch.stream, product);
         !placed.is_ok()) {
       return placed;
     }
@@ -156,8 +190,6 @@ class Sm90Plan final : public Plan {
     product.counters = arguments.counters;
     product.alpha = scalar_of(alpha_, arguments.alpha);
     product.beta = scalar_of(beta_, arguments.beta);
-    Sm90Launch launch = launch_;
-    launch.stream = static_cast<cudaStream_t>(stream.handle);
     return cuda::to_status(dtype_ == DType::kFloat16
                                ? cuda::run_sm90_float16(product, launch)
                                : cuda::run_sm90_bfloat16(product, launch),
@@ -166,12 +198,38 @@ class Sm90Plan final : public Plan {
 
   std::size_t workspace_bytes() const override { return workspace_bytes_; }
   std::size_t counter_count() const override { return counters_; }
+  int launches() const override {
+    return 1 + (packs_a_.is_wanted() ? 1 : 0) + (packs_b_.is_wanted() ? 1 : 0);
+  }
 
  private:
+  Status place_operands(const Arguments& arguments, cudaStream_t stream,
+                        Sm90Product& product) const {
+    const void* a = arguments.operands[kGemmA];
+    const void* b = arguments.operands[kGemmB];
+    char* free = static_cast<char*>(arguments.workspace) + packed_at_;
+    if (Status packed = packs_a_.run(a, free, stream); !packed.is_ok()) {
+      return packed;
+    }
+    if (Status packed = packs_b_.run(b, free, stream); !packed.is_ok()) {
+      return packed;
+    }
+    if (Status placed = place_operand(layout_.a, dtype_, product.batch, a,
+                                      turned_ ? product.a : product.b);
+        !placed.is_ok()) {
+      return placed;
+    }
+    return place_operand(layout_.b, dtype_, product.batch, b,
+                         turned_ ? product.b : product.a);
+  }
+
   Sm90Product product_;
   Sm90Launch launch_;
   Sm90Layout layout_;
   bool turned_;
+  Packing packs_a_;
+  Packing packs_b_;
+  std::size_t packed_at_;  // in workspace
   DType dtype_;
   ScalarClass alpha_;
   ScalarClass beta_;
@@ -185,6 +243,23 @@ struct Guess {
   double us;
 };
 
+// What packing takes beside the product.
+double packing_us(const GemmProblem& p, const Sm90Parameters& x,
+                  double bytes_per_us) {
+  constexpr double kLaunchUs = 2;
+  const Sm90Layout layout = cuda::sm90_layout(p, x);
+  double us = 0;
+  for (const auto& [packs, access] :
+       {std::pair{x.packs_a, layout.a}, std::pair{x.packs_b, layout.b}}) {
+    if (packs) {
+      us += kLaunchUs +
+            2 * static_cast<double>(cuda::sm90_packed_bytes(p, access)) /
+                bytes_per_us;
+    }
+  }
+  return us;
+}
+
 // All that can run, the fastest by the model first.
 std::vector<Guess> guesses(const GemmProblem& p) {
   const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
@@ -195,7 +270,8 @@ std::vector<Guess> guesses(const GemmProblem& p) {
     const cuda::Tiling tiling{.tile = {x.tile_m, x.tile_n},
                               .cluster = {x.cluster_m, x.cluster_n},
                               .consumers = 2};
-    all.push_back({x, cost.total_us(tiling, cost.step_us(tiling), x.splits)});
+    all.push_back({x, cost.total_us(tiling, cost.step_us(tiling), x.splits) +
+                          packing_us(p, x, facts.bytes_per_us)});
   }
   std::stable_sort(
       all.begin(), all.end(),
@@ -207,8 +283,10 @@ Coordinates coordinates_of(const Sm90Parameters& x) {
   const auto log2_of = [](int value) {
     return std::log2(static_cast<float>(value));
   };
-  return {log2_of(x.tile_m),    log2_of(x.tile_n), log2_of(x.cluster_m),
-          log2_of(x.cluster_n), log2_of(x.splits), x.turned ? 1.0F : 0.0F};
+  return {log2_of(x.tile_m),       log2_of(x.tile_n),
+          log2_of(x.cluster_m),    log2_of(x.cluster_n),
+          log2_of(x.splits),       x.turned ? 1.0F : 0.0F,
+          x.packs_a ? 1.0F : 0.0F, x.packs_b ? 1.0F : 0.0F};
 }
 
 std::optional<Sm90Parameters> usable(const GemmProblem& problem,
@@ -227,7 +305,7 @@ Status GemmSm90::do_supports(const GemmProblem& problem) const {
   if (!cuda::sm90_is_compiled()) {
     return Status::unsupported("it was not compiled for 9.0a");
   }
-  return cuda::sm90_supports(problem);
+  return cuda::sm90_supports(problem, cuda::workspace_cap(problem));
 }
 
 std::vector<Config> GemmSm90::do_configs(const GemmProblem& problem) const {

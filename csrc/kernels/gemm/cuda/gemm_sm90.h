@@ -14,7 +14,8 @@
 //
 // Parameters: `tile` m x n x k of a block, `cluster` of tiles that share what
 // they copy, `stages` of the ring of operands, `splitk`, blocks that share one
-// tile and add it up in a fixed order, `turned`: for few columns n.
+// tile and add it up in a fixed order, `turned`: for few columns n, `pack`:
+// which operands are copied first to where the copy engine takes whole lines.
 
 #include "kernels/gemm/gemm_kernel.h"
 

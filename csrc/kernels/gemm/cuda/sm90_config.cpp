@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "kernels/gemm/cuda/packed_lines.h"
 #include "kernels/gemm/cuda/sm90_strip.h"
 #include "tuning/plan.h"
 
@@ -33,7 +34,7 @@ std::int64_t divide_up(std::int64_t value, std::int64_t by) {
 }
 
 bool is_multiple_of_16_bytes(std::int64_t elements, DType dtype) {
-  return elements * static_cast<std::int64_t>(size_of(dtype)) % 16 == 0;
+  return elements % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0;
 }
 
 Sm90Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
@@ -49,15 +50,47 @@ Sm90Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
   return x;
 }
 
-Status can_copy(const GemmProblem& p, const Sm90Access& x) {
-  if (x.lines > 1 && x.line_stride < x.length) {
-    return Status::unsupported("lines of an operand overlap");
+bool has_unaligned_matrices(const GemmProblem& p, const Sm90Access& x) {
+  return p.batch > 1 && !is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype);
+}
+
+void pack(Sm90Access& x) {
+  x.by_class = false;
+  x.line_stride = packed_line_stride(x.length);
+  x.matrix_stride = x.matrix_stride == 0 ? 0 : x.lines * x.line_stride;
+}
+
+// Whether the copy engine can bring it as it lies, or packed.
+bool can_copy(const GemmProblem& p, const Sm90Access& x) {
+  return (x.lines == 1 || x.line_stride >= x.length) &&
+         !has_unaligned_matrices(p, x);
+}
+
+bool takes_ks_by_class(const Sm90Access& x) {
+  return x.by_class && !x.k_is_contiguous;
+}
+
+Sm90Access access_of_a(const GemmProblem& p) {
+  return access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a);
+}
+
+Sm90Access access_of_b(const GemmProblem& p) {
+  return access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b);
+}
+
+// What needs no packing is not packed.
+bool may_pack(const GemmProblem& p, const Sm90Access& x) {
+  return x.by_class || has_unaligned_matrices(p, x);
+}
+
+bool can_copy_both(const GemmProblem& p, const Sm90Parameters& x) {
+  if ((x.packs_a && !may_pack(p, access_of_a(p))) ||
+      (x.packs_b && !may_pack(p, access_of_b(p)))) {
+    return false;
   }
-  if (p.batch > 1 && !is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype)) {
-    return Status::unsupported(
-        "matrices of a batch are no multiples of 16 bytes apart");
-  }
-  return Status::ok();
+  const Sm90Layout layout = sm90_layout(p, x);
+  return can_copy(p, layout.a) && can_copy(p, layout.b) &&
+         takes_ks_by_class(layout.a) == takes_ks_by_class(layout.b);
 }
 
 bool is_aligned_to_elements(const GemmProblem& p) {
@@ -115,19 +148,25 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
   if (tiles > std::numeric_limits<std::int32_t>::max() / p.batch / x.splits) {
     return false;
   }
+  if (!can_copy_both(p, x) || sm90_workspace_bytes(p, x) > workspace_cap) {
+    return false;
+  }
   return x.splits == 1 ||
          ((p.header.precision & kNoSplitK) == 0 &&
           x.splits <= divide_up(p.k, kSm90StageK) &&
-          tiles * p.batch <= static_cast<std::int64_t>(kMostCounters) &&
-          sm90_workspace_bytes(p, x) <= workspace_cap);
+          tiles * p.batch <= static_cast<std::int64_t>(kMostCounters));
 }
 
 }  // namespace
 
-Sm90Layout sm90_layout(const GemmProblem& p) {
-  Sm90Layout layout{
-      access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a),
-      access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b)};
+Sm90Layout sm90_layout(const GemmProblem& p, const Sm90Parameters& x) {
+  Sm90Layout layout{access_of_a(p), access_of_b(p)};
+  if (x.packs_a) {
+    pack(layout.a);
+  }
+  if (x.packs_b) {
+    pack(layout.b);
+  }
   // Where lines are ks, both operands must have them in the same order.
   if (!layout.a.k_is_contiguous && !layout.b.k_is_contiguous) {
     layout.a.by_class = layout.b.by_class =
@@ -142,10 +181,11 @@ Config to_config(const Sm90Parameters& x) {
       .with("cluster", {x.cluster_m, x.cluster_n})
       .with("stages", x.stages)
       .with("splitk", x.splits)
-      .with("turned", x.turned ? 1 : 0);
+      .with("turned", x.turned ? 1 : 0)
+      .with("pack", {x.packs_a ? 1 : 0, x.packs_b ? 1 : 0});
 }
 
-Status sm90_supports(const GemmProblem& p) {
+Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
   if (Status types = supports_types(p); !types.is_ok()) {
     return types;
   }
@@ -158,33 +198,40 @@ Status sm90_supports(const GemmProblem& p) {
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostLength) {
     return Status::unsupported("a side is longer than 2^30");
   }
-  const Sm90Layout layout = sm90_layout(p);
-  for (const Sm90Access& x : {layout.a, layout.b}) {
-    if (Status copied = can_copy(p, x); !copied.is_ok()) {
-      return copied;
+  for (const Sm90Access& x : {access_of_a(p), access_of_b(p)}) {
+    if (x.lines > 1 && x.line_stride < x.length) {
+      return Status::unsupported("lines of an operand overlap");
     }
   }
-  const auto takes_ks_by_class = [](const Sm90Access& x) {
-    return x.by_class && !x.k_is_contiguous;
+  const auto can_run_packed = [&](bool packs_a, bool packs_b) {
+    return can_run(p, workspace_cap,
+                   {.tile_m = 256,
+                    .tile_n = 128,
+                    .stages = kLeastStages,
+                    .packs_a = packs_a,
+                    .packs_b = packs_b});
   };
-  if (takes_ks_by_class(layout.a) != takes_ks_by_class(layout.b)) {
-    return Status::unsupported(
-        "k is not contiguous in an operand whose lines are no multiples of 16 "
-        "bytes apart, and is in the other");
-  }
-  const Sm90Parameters largest{.tile_m = 256, .tile_n = 128, .stages = 2};
-  return can_run(p, 0, largest)
+  return can_run_packed(false, false) || can_run_packed(true, false) ||
+                 can_run_packed(false, true) || can_run_packed(true, true)
              ? Status::ok()
-             : Status::unsupported("the product has too many tiles");
+             : Status::unsupported(
+                   "the product has too many tiles, or operands that have to "
+                   "be packed and take more workspace than is allowed");
 }
 
 std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
                                                 int multiprocessors,
                                                 std::size_t workspace_cap) {
   std::vector<Sm90Parameters> all;
-  const auto add = [&](const Sm90Parameters& x) {
-    if (can_run(p, workspace_cap, x)) {
-      all.push_back(x);
+  const auto add = [&](Sm90Parameters x) {
+    for (const auto& [packs_a, packs_b] :
+         {std::pair{false, false}, std::pair{true, false},
+          std::pair{false, true}, std::pair{true, true}}) {
+      x.packs_a = packs_a;
+      x.packs_b = packs_b;
+      if (can_run(p, workspace_cap, x)) {
+        all.push_back(x);
+      }
     }
   };
   for (const bool turned : {false, true}) {
@@ -229,7 +276,9 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
                            .cluster_n = number(config.values("cluster"), 1),
                            .stages = number(config.values("stages"), 0),
                            .splits = number(config.values("splitk"), 0),
-                           .turned = number(config.values("turned"), 0) == 1};
+                           .turned = number(config.values("turned"), 0) == 1,
+                           .packs_a = number(config.values("pack"), 0) == 1,
+                           .packs_b = number(config.values("pack"), 1) == 1};
     if (to_config(x) == config && can_run(p, workspace_cap, x)) {
       return x;
     }
@@ -240,10 +289,9 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
 
 bool sm90_surely_wins(const GemmProblem& p) {
   constexpr std::int64_t kManyMultiplyAdds = std::int64_t{1} << 30;
-  const Sm90Layout layout = sm90_layout(p);
-  const bool is_unaligned = layout.a.by_class || layout.b.by_class ||
-                            !is_multiple_of_16_bytes(p.ldc, p.out_dtype) ||
-                            p.align_out < 16;
+  const bool is_unaligned =
+      may_pack(p, access_of_a(p)) || may_pack(p, access_of_b(p)) ||
+      !is_multiple_of_16_bytes(p.ldc, p.out_dtype) || p.align_out < 16;
   return is_unaligned && p.m >= 64 && p.n >= 64 &&
          static_cast<double>(p.m) * static_cast<double>(p.n) *
                  static_cast<double>(p.k) * static_cast<double>(p.batch) >=
@@ -260,14 +308,31 @@ std::size_t sm90_stage_bytes(const Sm90Parameters& x) {
          2;  // bytes of an element
 }
 
-std::size_t sm90_workspace_bytes(const GemmProblem& p,
-                                 const Sm90Parameters& x) {
+std::size_t sm90_partial_bytes(const GemmProblem& p, const Sm90Parameters& x) {
   if (x.splits == 1) {
     return 0;
   }
   return sizeof(float) *
          static_cast<std::size_t>(sm90_tiles(p, x) * p.batch * x.splits *
                                   x.tile_m * x.tile_n);
+}
+
+// A multiple of 16; as many as are never allowed if they are too many to count.
+std::size_t sm90_packed_bytes(const GemmProblem& p, const Sm90Access& x) {
+  constexpr std::size_t kFar = std::size_t{1} << 60;
+  const std::int64_t matrices = x.matrix_stride == 0 ? 1 : p.batch;
+  const auto line = size_of(p.a_dtype) *
+                    static_cast<std::size_t>(packed_line_stride(x.length));
+  const auto lines = static_cast<std::size_t>(x.lines * matrices);
+  return lines > kFar / line ? kFar : lines * line;
+}
+
+std::size_t sm90_workspace_bytes(const GemmProblem& p,
+                                 const Sm90Parameters& x) {
+  const Sm90Layout layout = sm90_layout(p, x);
+  return sm90_partial_bytes(p, x) +
+         (x.packs_a ? sm90_packed_bytes(p, layout.a) : 0) +
+         (x.packs_b ? sm90_packed_bytes(p, layout.b) : 0);
 }
 
 }  // namespace tunedops::cuda

@@ -27,6 +27,10 @@ struct Sm90Parameters {
   // Whether the instruction's rows, of which a tile has 128 or 256, lie along
   // m, which is contiguous in the output, and not along n. For few columns n.
   bool turned = false;
+  // Operands that are copied to where their lines are multiples of 16 bytes
+  // apart before they are multiplied.
+  bool packs_a = false;
+  bool packs_b = false;
 };
 
 /// An operand as the copy engine sees it: lines of contiguous elements.
@@ -43,12 +47,14 @@ struct Sm90Layout {
   Sm90Access a;  // of the problem's operands
   Sm90Access b;
 };
-Sm90Layout sm90_layout(const GemmProblem& problem);
+Sm90Layout sm90_layout(const GemmProblem& problem,
+                       const Sm90Parameters& parameters);
 
-/// `_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0`
+/// `_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0`
 Config to_config(const Sm90Parameters& parameters);
 
-Status sm90_supports(const GemmProblem& problem);
+/// `workspace_cap` in bytes.
+Status sm90_supports(const GemmProblem& problem, std::size_t workspace_cap);
 
 /// All that can run in so much workspace.
 std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& problem,
@@ -72,7 +78,12 @@ std::int64_t sm90_tiles(const GemmProblem& problem,
 /// Of both operands in one stage.
 std::size_t sm90_stage_bytes(const Sm90Parameters& parameters);
 
-/// The sums of all splits, until they are added up.
+/// The sums of all splits, until they are added up; behind them packed
+/// operands.
+std::size_t sm90_partial_bytes(const GemmProblem& problem,
+                               const Sm90Parameters& parameters);
+std::size_t sm90_packed_bytes(const GemmProblem& problem,
+                              const Sm90Access& access);
 std::size_t sm90_workspace_bytes(const GemmProblem& problem,
                                  const Sm90Parameters& parameters);
 

@@ -1,4 +1,4 @@
-"""What Gemm_Skinny does with a finished sum: scalars, what was there, bias, activation.
+"""What our kernels do with a finished sum: scalars, what was there, bias, activation.
 
 And what a sum that is not finite does to others: nothing.
 """
@@ -16,9 +16,9 @@ from gpu_products import (
     assert_right,
     forced_plans_run,
     matrix,
+    own_solutions,
     place,
     randn,
-    skinny_solutions,
 )
 from tunedops import _C
 
@@ -36,14 +36,14 @@ def solutions(
 ) -> list[str]:
     key = _C.key_of(x, w.t(), bias, activation)
     assert key is not None
-    return skinny_solutions(key, x.shape[1])
+    return own_solutions(key, x.shape[1])
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_bias_and_activation(dtype: torch.dtype, activation: str) -> None:
     # The bias goes along the wide side, or along the narrow one.
-    for rows, columns in [(5, 200), (200, 11), (24, 72)]:
+    for rows, columns in [(5, 200), (200, 11), (24, 72), (131, 257)]:
         for layout, where in [("n", "packed"), ("t", "packed"), ("n", "offset")]:
             x = matrix(rows, K, dtype)
             w = matrix(columns, K, dtype, layout, where)
@@ -61,7 +61,7 @@ def test_bias_and_activation(dtype: torch.dtype, activation: str) -> None:
 @pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (0, 0.5), (1, -2), (-0.5, 1), (0.25, 3)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sums(dtype: torch.dtype, beta: float, alpha: float) -> None:
-    for rows, columns in [(5, 200), (200, 11)]:
+    for rows, columns in [(5, 200), (200, 11), (131, 257)]:
         x, w = matrix(rows, K, dtype), matrix(columns, K, dtype)
         before = randn(rows, columns, dtype=dtype)
         expected = beta * before.double() + alpha * (x.double() @ w.double().t())

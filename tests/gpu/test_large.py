@@ -1,4 +1,4 @@
-"""Gemm_Skinny where offsets in elements need more than 32 bits."""
+"""Our kernels where offsets in elements need more than 32 bits."""
 
 from __future__ import annotations
 
@@ -31,10 +31,14 @@ def check(x: torch.Tensor, w: torch.Tensor, boundary: int) -> None:
     """x @ w, of which w or the output is large, in some of its columns."""
     key = _C.key_of(x, w)
     assert key is not None
-    offered = [s for s in _C.candidates(("cuda", 0), *key) if s.startswith("Gemm_Skinny_")]
-    assert offered, key
+    candidates = _C.candidates(("cuda", 0), *key)
+    solutions: list[str] = []
+    for kernel in ("Gemm_Skinny_", "Gemm_Sm90_"):
+        offered = [s for s in candidates if s.startswith(kernel)]
+        solutions += {*offered[:1], *offered[-1:]}
+    assert solutions, key
     middle = min(boundary, w.shape[1] - EDGE) - EDGE // 2
-    for solution in (offered[0], offered[-1]):
+    for solution in solutions:
         with tunedops.force(solution):
             y = tunedops.mm(x, w)
         for begin in (0, middle, w.shape[1] - EDGE):
@@ -66,3 +70,12 @@ def test_outputs_of_more_elements_than_31_bits_count() -> None:
     x = torch.randn(rows, k, device="cuda").bfloat16()
     check(x, weights.view(columns, k).t(), 2**31 // rows)
     check(x, weights.view(k, columns), 2**31 // rows)
+
+
+def test_large_products_of_two_wide_sides() -> None:
+    rows, k = 4096, 40
+    columns = 2**31 // rows + 3 * EDGE + 1
+    weights = large_weights(k * columns)
+    x = torch.randn(rows, k, device="cuda").bfloat16()
+    if torch.cuda.get_device_capability()[0] == 9:
+        check(x, weights.view(columns, k).t(), 2**31 // rows)

@@ -1,0 +1,225 @@
+// The configs of Gemm_Sm90: names that live in users' files, which problems it
+// takes, and how it reads operands. A mistake in the last is a tensor that the
+// driver refuses, or an access beyond an operand.
+
+#include "kernels/gemm/cuda/sm90_config.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "gpu_problems.h"
+#include "kernels/gemm/cuda/sm90_strip.h"
+#include "tuning/plan.h"
+
+namespace tunedops::cuda {
+namespace {
+
+constexpr int kMultiprocessors = 132;
+constexpr std::size_t kCap = std::size_t{32} << 20;
+
+GemmProblem problem(std::int64_t m, std::int64_t n, std::int64_t k,
+                    const char* layout = "tn") {
+  GemmProblem p = gpu_problem(m, n, k, layout[0] == 't');
+  p.transpose_b = layout[1] == 't';
+  p.ldb = p.transpose_b ? n : k;
+  return p;
+}
+
+std::string reason(const GemmProblem& p, std::size_t cap = kCap) {
+  return sm90_supports(p, cap).reason();
+}
+
+bool takes(const GemmProblem& p, std::string_view text,
+           std::size_t cap = kCap) {
+  const auto config = Config::from_text(text);
+  EXPECT_TRUE(config.has_value()) << text;
+  return config && sm90_from_config(p, cap, *config).has_value();
+}
+
+TEST(Sm90Config, NamesAreThoseOfFiles) {
+  EXPECT_EQ(to_config({}).to_text(),
+            "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0");
+  const GemmProblem p = problem(4096, 4096, 4096);
+  for (const char* text :
+       {"_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0",
+        "_tile_128x256x64_cluster_2x1_stages_3_splitk_1_turned_0_pack_0x0",
+        "_tile_128x64x64_cluster_1x2_stages_8_splitk_3_turned_1_pack_0x0",
+        "_tile_64x128x64_cluster_1x1_stages_2_splitk_1_turned_0_pack_0x0"}) {
+    const auto x = sm90_from_config(p, kCap * 8, *Config::from_text(text));
+    ASSERT_TRUE(x.has_value()) << text;
+    EXPECT_EQ(to_config(*x).to_text(), text);
+  }
+}
+
+TEST(Sm90Config, WhatCannotRunIsRefused) {
+  const GemmProblem p = problem(4096, 4096, 4096);
+  for (const char* text :
+       {"_tile_256x128x32_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0",
+        "_tile_256x256x64_cluster_1x1_stages_2_splitk_1_turned_0_pack_0x0",
+        "_tile_128x64x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0",
+        "_tile_256x128x64_cluster_2x2_stages_4_splitk_1_turned_0_pack_0x0",
+        "_tile_256x128x64_cluster_4x1_stages_4_splitk_1_turned_0_pack_0x0",
+        "_tile_256x128x64_cluster_1x1_stages_5_splitk_1_turned_0_pack_0x0",
+        "_tile_256x128x64_cluster_1x1_stages_1_splitk_1_turned_0_pack_0x0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_0_turned_0_pack_0x0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_65_turned_0_pack_0x0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_2_pack_0x0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_1x0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0",
+        "_tile_256x128x64x1_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0"}) {
+    EXPECT_FALSE(takes(p, text, kCap * 64)) << text;
+  }
+}
+
+TEST(Sm90Config, StagesFillABlocksMemory) {
+  for (const Sm90Parameters& x :
+       all_sm90_parameters(problem(4096, 4096, 4096), kMultiprocessors, kCap)) {
+    EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(x), x.stages),
+              std::size_t{227} << 10);
+    EXPECT_TRUE(x.stages == 8 ||
+                sm90_shared_bytes(sm90_stage_bytes(x), x.stages + 1) >
+                    (std::size_t{227} << 10) - 128);
+    EXPECT_GE(x.stages, 4);
+  }
+}
+
+TEST(Sm90Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
+  const auto most_splits = [](const GemmProblem& p, std::size_t cap = kCap) {
+    int most = 0;
+    for (const Sm90Parameters& x :
+         all_sm90_parameters(p, kMultiprocessors, cap)) {
+      most = std::max(most, x.splits);
+      EXPECT_LE(sm90_workspace_bytes(p, x), cap);
+    }
+    return most;
+  };
+  EXPECT_EQ(most_splits(problem(8192, 8192, 4096)), 1);
+  EXPECT_EQ(most_splits(problem(128, 128, 65536)), 64);
+  EXPECT_EQ(most_splits(problem(128, 128, 65536), 0), 1);
+  EXPECT_EQ(most_splits(problem(128, 128, 100)), 2);
+  GemmProblem unsplit = problem(128, 128, 65536);
+  unsplit.header.precision = kNoSplitK;
+  EXPECT_EQ(most_splits(unsplit), 1);
+}
+
+TEST(Sm90Layout, LinesAreAlongKOrNot) {
+  for (const char* text : {"nn", "nt", "tn", "tt"}) {
+    const GemmProblem p = problem(200, 300, 408, text);
+    const Sm90Layout layout = sm90_layout(p, {});
+    EXPECT_EQ(layout.a.k_is_contiguous, text[0] == 't');
+    EXPECT_EQ(layout.b.k_is_contiguous, text[1] == 'n');
+    EXPECT_EQ(layout.a.length, text[0] == 't' ? 408 : 200);
+    EXPECT_EQ(layout.a.lines, text[0] == 't' ? 200 : 408);
+    EXPECT_EQ(layout.b.length, text[1] == 'n' ? 408 : 300);
+    EXPECT_EQ(layout.b.lines, text[1] == 'n' ? 300 : 408);
+    EXPECT_EQ(layout.a.line_stride, p.lda);
+    EXPECT_EQ(layout.b.line_stride, p.ldb);
+  }
+}
+
+TEST(Sm90Layout, LinesThatAreNoMultiplesOf16BytesApartAreByClass) {
+  GemmProblem p = problem(256, 256, 256);
+  EXPECT_FALSE(sm90_layout(p, {}).a.by_class);
+  p.lda = 257;
+  EXPECT_TRUE(sm90_layout(p, {}).a.by_class);
+  EXPECT_FALSE(sm90_layout(p, {}).b.by_class);
+  p.lda = 264;
+  EXPECT_FALSE(sm90_layout(p, {}).a.by_class);
+  p.align_a = 8;
+  EXPECT_TRUE(sm90_layout(p, {}).a.by_class);
+  // One line is apart from nothing.
+  GemmProblem row = problem(1, 256, 255);
+  row.ldb = 256;
+  EXPECT_FALSE(sm90_layout(row, {}).a.by_class);
+}
+
+TEST(Sm90Layout, KsAreInTheSameOrderInBothOperands) {
+  GemmProblem p = problem(256, 256, 256, "nt");
+  p.lda = 257;
+  const Sm90Layout layout = sm90_layout(p, {});
+  EXPECT_TRUE(layout.a.by_class);
+  EXPECT_TRUE(layout.b.by_class);
+  EXPECT_EQ(reason(p), "");
+}
+
+TEST(Sm90Layout, WhatCannotBeInTheSameOrderIsPacked) {
+  GemmProblem p = problem(256, 256, 256, "nn");
+  p.lda = 257;  // ks by class, and in b k is contiguous
+  EXPECT_EQ(reason(p), "");
+  const auto all = all_sm90_parameters(p, kMultiprocessors, kCap);
+  ASSERT_FALSE(all.empty());
+  for (const Sm90Parameters& x : all) {
+    EXPECT_TRUE(x.packs_a);
+    EXPECT_FALSE(x.packs_b);
+    EXPECT_FALSE(sm90_layout(p, x).a.by_class);
+    EXPECT_EQ(sm90_layout(p, x).a.line_stride, 256);
+    EXPECT_GE(sm90_workspace_bytes(p, x), 256U * 256 * 2);
+  }
+  EXPECT_NE(reason(p, 1000), "") << "there is no room for it";
+}
+
+TEST(Sm90Layout, MatricesOfABatchMayHaveToBePacked) {
+  GemmProblem p = in_batches(problem(128, 128, 128), 5);
+  EXPECT_EQ(reason(p), "");
+  p.stride_a += 1;
+  EXPECT_EQ(reason(p), "");
+  for (const Sm90Parameters& x :
+       all_sm90_parameters(p, kMultiprocessors, kCap)) {
+    EXPECT_TRUE(x.packs_a);
+    const Sm90Access a = sm90_layout(p, x).a;
+    EXPECT_EQ(a.matrix_stride, 128 * 128);
+    EXPECT_EQ(sm90_packed_bytes(p, a), 5U * 128 * 128 * 2);
+  }
+  p.stride_a = 0;
+  for (const Sm90Parameters& x :
+       all_sm90_parameters(p, kMultiprocessors, kCap)) {
+    EXPECT_FALSE(x.packs_a);
+  }
+}
+
+TEST(Sm90Supports, SaysWhyNot) {
+  const GemmProblem p = problem(256, 256, 256);
+  EXPECT_EQ(reason(p), "");
+  const auto after = [&](auto change) {
+    GemmProblem changed = p;
+    change(changed);
+    return reason(changed);
+  };
+  const auto mentions = [](const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(mentions(after([](auto& x) {
+                         x.a_dtype = x.b_dtype = x.out_dtype = DType::kFloat32;
+                       }),
+                       "not BFloat16 or Half"));
+  EXPECT_TRUE(mentions(after([](auto& x) { x.b_dtype = DType::kFloat16; }),
+                       "not of one type"));
+  EXPECT_TRUE(mentions(after([](auto& x) { x.align_a = 1; }), "aligned"));
+  EXPECT_TRUE(mentions(after([](auto& x) { x.k = 0; }), "empty"));
+  EXPECT_TRUE(mentions(after([](auto& x) { x.m = std::int64_t{1} << 30; }),
+                       "longer than"));
+  EXPECT_TRUE(mentions(after([](auto& x) { x.lda = 100; }), "overlap"));
+  EXPECT_EQ(after([](auto& x) { x.out_dtype = DType::kFloat32; }), "");
+  EXPECT_EQ(after([](auto& x) { x.bias_dtype = DType::kFloat32; }), "");
+}
+
+TEST(Sm90Config, OnlyLargeUnalignedProductsAreTrustedUnmeasured) {
+  EXPECT_FALSE(sm90_surely_wins(problem(4096, 4096, 4096)));
+  EXPECT_TRUE(sm90_surely_wins(problem(4095, 4096, 4096)));
+  EXPECT_TRUE(sm90_surely_wins(problem(4096, 4096, 4095)));
+  EXPECT_FALSE(sm90_surely_wins(problem(255, 256, 256)));
+  EXPECT_FALSE(sm90_surely_wins(problem(50257, 8, 4096)));
+}
+
+TEST(Sm90Config, TilesAreWholeClusters) {
+  const GemmProblem p = problem(1000, 300, 64);
+  EXPECT_EQ(sm90_tiles(p, {.tile_m = 256, .tile_n = 128}), 4 * 3);
+  EXPECT_EQ(sm90_tiles(p, {.tile_m = 256, .tile_n = 128, .cluster_n = 2}),
+            4 * 4);
+  EXPECT_EQ(sm90_tiles(p, {.tile_m = 192, .tile_n = 128, .cluster_m = 2}),
+            6 * 3);
+}
+
+}  // namespace
+}  // namespace tunedops::cuda

@@ -1,0 +1,153 @@
+"""Gemm_Sm90 against float64: every tile, every way operands and outputs can lie.
+
+Operands whose lines are no multiples of 16 bytes apart are read by class (see sm90_product.h);
+which lines exist in a class, and where they begin, is what most of these sizes are about.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+import tunedops
+from gpu_products import assert_right, forced_plans_run, matrix, randn, sm90_solutions
+from tunedops import _C
+
+__all__ = ["forced_plans_run"]
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.usefixtures("forced_plans_run"),
+    pytest.mark.filterwarnings("error:tunedops"),  # a plan that could not run
+    pytest.mark.skipif(
+        not torch.cuda.is_available() or torch.cuda.get_device_capability()[0] != 9,
+        reason="needs a GPU of compute capability 9.0",
+    ),
+]
+
+HALVES = (torch.bfloat16, torch.float16)
+LAYOUTS = ["nn", "nt", "tn", "tt"]
+# m, n, k. Multiples of 8 and of tiles, their neighbours, and less than one class of each.
+SIZES = [
+    (256, 256, 256),
+    (257, 129, 255),
+    (64, 512, 1024),
+    (333, 777, 129),
+    (1000, 1001, 65),
+    (100, 264, 8),
+    (7, 5, 3),
+    (130, 3, 70),
+    (5, 300, 191),
+]
+PLACES = ["packed", "offset", "padded", "odd"]
+
+
+def check_all(a: torch.Tensor, b: torch.Tensor) -> None:
+    """Every solution of a product, or of a batch of them."""
+    key = _C.key_of(a, b)
+    assert key is not None
+    product = tunedops.mm if a.dim() == 2 else tunedops.bmm
+    expected = a.double() @ b.double()
+    solutions = sm90_solutions(key, a.shape[-1])
+    assert solutions, key
+    for solution in solutions:
+        with tunedops.force(solution):
+            result = product(a, b)
+        assert_right(result, expected, a.shape[-1], (solution, key))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", HALVES)
+def test_every_tile(dtype: torch.dtype, layout: str, size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    first = LAYOUTS.index(layout) + SIZES.index(size)
+    for i in range(2):
+        a_place = PLACES[(first + i) % 4]
+        b_place = PLACES[(first // 2 + 3 * i) % 4]
+        check_all(matrix(m, k, dtype, layout[0], a_place), matrix(k, n, dtype, layout[1], b_place))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_pair_of_places(layout: str) -> None:
+    for a_place, b_place in itertools.product(PLACES, PLACES):
+        a = matrix(200, 333, torch.bfloat16, layout[0], a_place)
+        check_all(a, matrix(333, 136, torch.bfloat16, layout[1], b_place))
+
+
+@pytest.mark.parametrize("k", [*range(1, 19), 63, 64, 65, 127, 128, 129])
+def test_every_end_of_k(k: int) -> None:
+    for layout in LAYOUTS:
+        check_all(
+            matrix(70, k, torch.bfloat16, layout[0]), matrix(k, 67, torch.bfloat16, layout[1])
+        )
+
+
+@pytest.mark.parametrize("columns", [*range(1, 18), 63, 64, 65, 127, 129, 255, 257])
+def test_every_width_of_the_output(columns: int) -> None:
+    a = matrix(129, 96, torch.bfloat16)
+    check_all(a, matrix(96, columns, torch.bfloat16, "t"))
+    check_all(matrix(columns, 96, torch.bfloat16), matrix(96, 129, torch.bfloat16, "t"))
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("dtype", HALVES)
+def test_outputs_that_lie_anywhere(dtype: torch.dtype, where: str) -> None:
+    a, b = matrix(200, 136, dtype), matrix(136, 331, dtype, "t")
+    expected = a.double() @ b.double()
+    key = _C.key_of(a, b)
+    assert key is not None
+    out = matrix(200, 331, dtype, "n", where)
+    around = out.as_strided((200, out.stride(0)), (out.stride(0), 1))
+    for solution in sm90_solutions(key, 136):
+        with tunedops.force(solution):
+            torch.mm(a, b, out=out)
+        assert_right(out, expected, 136, (solution, where))
+        assert around[:-1, 331:].isnan().all(), solution
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", HALVES)
+def test_batches(dtype: torch.dtype, layout: str) -> None:
+    def batch(rows: int, columns: int, side: int) -> torch.Tensor:
+        if layout[side] == "t":
+            return randn(3, columns, rows, dtype=dtype).mT
+        return randn(3, rows, columns, dtype=dtype)
+
+    for k in (128, 137):
+        x, w = batch(88, k, 0), batch(k, 136, 1)
+        check_all(x, w)
+        check_all(x[:1].expand_as(x), w)
+        check_all(x, w[:1].expand_as(w))
+        check_all(x[::2], w[1:])
+
+
+def test_float_outputs() -> None:
+    for columns in (136, 137):
+        x, w = matrix(200, 264, torch.bfloat16), matrix(264, columns, torch.bfloat16, "t")
+        key = _C.key_of(x, w)
+        assert key is not None
+        expected = x.double() @ w.double()
+        for solution in sm90_solutions(key, 264):
+            with tunedops.force(solution):
+                result = torch.mm(x, w, out_dtype=torch.float32)
+            assert_right(result, expected, 264, solution)
+
+
+def test_the_same_bits_in_every_run() -> None:
+    for layout, (m, k, n) in itertools.product(LAYOUTS, [(200, 4096, 130), (72, 2047, 300)]):
+        a, b = matrix(m, k, torch.bfloat16, layout[0]), matrix(k, n, torch.bfloat16, layout[1])
+        key = _C.key_of(a, b)
+        assert key is not None
+        for solution in sm90_solutions(key, k):
+            with tunedops.force(solution):
+                first = tunedops.mm(a, b)
+                different = torch.zeros((), dtype=torch.int64, device="cuda")
+                for _ in range(20):
+                    different += (tunedops.mm(a, b) != first).sum()
+            assert different.item() == 0, (solution, key)
+
+
+def test_more_tiles_than_multiprocessors() -> None:
+    check_all(matrix(2048, 200, torch.bfloat16), matrix(200, 5003, torch.bfloat16, "t"))
+    check_all(matrix(3001, 72, torch.bfloat16, "t"), matrix(72, 2100, torch.bfloat16))

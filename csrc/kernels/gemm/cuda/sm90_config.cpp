@@ -19,8 +19,6 @@ struct Tile {
 constexpr Tile kTiles[] = {
     {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
 
-// Of a block on compute 9.0, less what a kernel has for itself.
-constexpr std::size_t kSharedBytes = (227 << 10) - 128;
 constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
 constexpr int kMostSplits = 64;
@@ -120,8 +118,8 @@ Status supports_types(const GemmProblem& p) {
 
 int most_stages(const Sm90Parameters& x) {
   int stages = kMostStages;
-  while (stages > 0 &&
-         sm90_shared_bytes(sm90_stage_bytes(x), stages) > kSharedBytes) {
+  while (stages > 0 && sm90_shared_bytes(sm90_stage_bytes(x), stages) >
+                           kSm90MostSharedBytes) {
     --stages;
   }
   return stages;

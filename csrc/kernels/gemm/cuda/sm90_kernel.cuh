@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
     Sm90Multiplier<Tile>(p, shared).run();
   }
   if (cluster > 1) {
+    __syncwarp();
     sync_cluster();  // no block may end while others write to it
   }
 #endif
@@ -89,7 +90,7 @@ cudaError_t prepare_sm90(const Sm90Launch& launch) {
   return with_sm90_kernel<T>(launch, [&](auto* kernel) {
     return cudaFuncSetAttribute(kernel,
                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(launch.shared_bytes));
+                                static_cast<int>(kSm90MostSharedBytes));
   });
 }
 

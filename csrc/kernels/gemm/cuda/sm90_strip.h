@@ -17,6 +17,9 @@ inline constexpr int kSm90StripPitch = 72;
 inline constexpr int kSm90StripPitchByClass = 65;
 inline constexpr int kSm90StripFloats = kSm90StripRows * kSm90StripPitch;
 
+/// That a block may ask for on compute 9.0, less what a kernel has for itself.
+inline constexpr std::size_t kSm90MostSharedBytes = (227 << 10) - 128;
+
 /// The swizzle of the copies is a function of the address.
 inline constexpr int kSm90Align = 1024;
 

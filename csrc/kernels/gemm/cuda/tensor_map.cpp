@@ -2,8 +2,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-
 namespace tunedops::cuda {
 namespace {
 
@@ -32,11 +30,12 @@ Encode find_encode() {
   return reinterpret_cast<Encode>(function);
 }
 
-// Of a single line or matrix it means nothing, but has to be valid.
-cuuint64_t stride_bytes(std::int64_t count, std::int64_t elements) {
-  constexpr cuuint64_t kLeast = 16;
-  return count == 1 ? kLeast
-                    : std::max(2 * static_cast<cuuint64_t>(elements), kLeast);
+// Of a single line or matrix it means nothing, but has to be valid: a multiple
+// of 16 that what it strides over fits.
+cuuint64_t stride_bytes(std::int64_t count, std::int64_t elements,
+                        cuuint64_t inside) {
+  return count == 1 ? (inside + 15) / 16 * 16
+                    : 2 * static_cast<cuuint64_t>(elements);
 }
 
 }  // namespace
@@ -50,9 +49,10 @@ Status encode_tensor_map(const TensorView& view, CUtensorMap& map) {
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(view.length),
                               static_cast<cuuint64_t>(view.lines),
                               static_cast<cuuint64_t>(view.matrices)};
+  const cuuint64_t line =
+      stride_bytes(view.lines, view.line_stride, 2 * sizes[0]);
   const cuuint64_t strides[] = {
-      stride_bytes(view.lines, view.line_stride),
-      stride_bytes(view.matrices, view.matrix_stride)};
+      line, stride_bytes(view.matrices, view.matrix_stride, line)};
   const cuuint32_t box[] = {kBoxElements,
                             static_cast<cuuint32_t>(view.box_lines), 1};
   const cuuint32_t steps[] = {1, 1, 1};

@@ -1,4 +1,4 @@
-"""What the GPU can do at best, measured in the same run, and the floor that follows.
+"""What a GPU can do at best, measured in the same run, and the floor that follows.
 
 A product takes at least as long as moving its operands and its output once, and at least as
 long as its multiplications at the rate of a large product. Small products cannot reach the

@@ -27,6 +27,7 @@ import options
 import torch
 import tunableop
 from ceilings import measure_ceilings
+from cpu_ceilings import measure_cpu_ceilings
 from measured_rows import Measure, measure_all
 from record import facts_of, write_record
 from report import print_families, print_header, print_row
@@ -81,13 +82,16 @@ def read_library(arguments: argparse.Namespace) -> Solutions | None:
 
 
 def start_cpu(
-    arguments: argparse.Namespace, library: Solutions | None
+    arguments: argparse.Namespace, workloads: Sequence[Workload], library: Solutions | None
 ) -> tuple[Measure, dict[str, Any]]:
-    """What measures a row, and what the record says about it."""
-    return (
-        lambda workload: measure_cpu.measure(workload, arguments.seconds, library),
-        {"method": measure_cpu.METHOD},
-    )
+    """What measures a row, and what the record says about it; the CPU's ceilings are measured."""
+    ceilings = measure_cpu_ceilings(w.dtype for w in workloads)
+
+    def measure(workload: Workload) -> dict[str, Any]:
+        row = measure_cpu.measure(workload, arguments.seconds, library)
+        return row | {"floor_us": ceilings.floor_us(workload)}
+
+    return measure, {"method": measure_cpu.METHOD, "ceilings": vars(ceilings)}
 
 
 def start_cuda(
@@ -121,7 +125,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     warn_without_results(arguments.results, workloads, arguments.device)
     on_cpu = arguments.device[0] == "cpu"
     measure, about = (
-        start_cpu(arguments, library) if on_cpu else start_cuda(arguments, workloads, library)
+        start_cpu(arguments, workloads, library)
+        if on_cpu
+        else start_cuda(arguments, workloads, library)
     )
     print_header()
     rows, failed = measure_all(workloads, measure, print_row)

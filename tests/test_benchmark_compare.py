@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import compare
+import cpu_ceilings
 import options
 import pytest
 from conftest import CPU
+from cpu_ceilings import measure_cpu_ceilings
 from measured_rows import measure_all
 from record import read_record
 from report import print_row
@@ -113,6 +115,7 @@ def test_a_comparison_from_start_to_end(tmp_path: Path, write_results: Callable[
         ("bmm float32 nn 4x16x16x16", "(no result)"),
     ]
     assert all(float(row["ratio"]) > 0 for row in rows)
+    assert all(float(row["floor_us"]) > 0 for row in rows)
     assert facts["failed"] == []
     families = re.findall(
         r"^ *(few|many|all) +(\d) +(tuned|library kernels only) ", done.stdout, re.M
@@ -151,3 +154,16 @@ def test_a_results_file_without_any_of_the_products_is_said(tmp_path: Path) -> N
     done = run_in(tmp_path)
     assert done.returncode == 0
     assert done.stderr.startswith("WARNING: r.csv has no result for any of the 3 products on ")
+
+
+def test_the_ceilings_of_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_ceilings, "READ_BYTES", 1 << 20)
+    monkeypatch.setattr(cpu_ceilings, "SIZE", 64)
+    ceilings = measure_cpu_ceilings(["float32", "bfloat16", "float32"])
+    assert list(ceilings.operations_per_second) == ["bfloat16", "float32"]
+    assert min(ceilings.operations_per_second.values()) > 1e6
+    assert ceilings.bytes_per_second > 1e6
+    # 2^24 weights are read once.
+    product = Workload("", "mm", "float32", "nt", 1, 1, 4096, 4096)
+    moved = 4 * (4096 * 4096 + 2 * 4096)
+    assert ceilings.floor_us(product) >= 1e6 * moved / ceilings.bytes_per_second * 0.999

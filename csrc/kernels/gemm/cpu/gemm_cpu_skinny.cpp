@@ -186,7 +186,7 @@ Status GemmCpuSkinny::do_supports(const GemmProblem& problem) const {
     return Status::unsupported("batched products are not supported");
   }
   if (problem.n < 1 || problem.n > cpu::kMaxSkinnyColumns) {
-    return Status::unsupported("n is not in 1 to 16");
+    return Status::unsupported("n is not in 1 to 32");
   }
   if (problem.m < 1 || problem.k < 1) {
     return Status::unsupported("the product is empty");

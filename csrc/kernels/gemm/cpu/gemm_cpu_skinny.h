@@ -1,6 +1,6 @@
 #pragma once
 
-// Products with at most 16 columns (rows of torch's x), as in decoding a
+// Products with at most 32 columns (rows of torch's x), as in decoding a
 // language model: every weight is used a few times only, so the time is that
 // of reading the weights from memory, and general libraries, which rearrange
 // them first, take a multiple of it. Here they are streamed once, as they lie.

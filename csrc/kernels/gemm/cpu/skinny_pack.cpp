@@ -1,34 +1,15 @@
 #include "kernels/gemm/cpu/skinny_pack.h"
 
+#include "kernels/gemm/cpu/thread_scratch.h"
 #include "tuning/parallel_for.h"
 
 #include <algorithm>
 #include <bit>
-#include <memory>
-#include <new>
 
 namespace tunedops::cpu {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
-
-struct AlignedDelete {
-  void operator()(void* p) const { ::operator delete(p, kAlignment); }
-};
-
-/// Grows and never shrinks, so that only the first calls of a thread allocate.
-/// The largest is n = 16 columns of float.
-void* scratch(std::size_t bytes) {
-  thread_local std::unique_ptr<void, AlignedDelete> buffer;
-  thread_local std::size_t capacity = 0;
-  if (bytes > capacity) {
-    buffer.reset();
-    capacity = 0;
-    buffer.reset(::operator new(bytes, kAlignment));
-    capacity = bytes;
-  }
-  return buffer.get();
-}
+struct Columns;  // the owner of the memory
 
 float convert(float x, float) { return x; }
 
@@ -47,8 +28,8 @@ PackedColumns pack(const GemmProblem& problem, const void* b, int threads) {
   const std::int64_t step_k = problem.transpose_b ? problem.ldb : 1;
   const std::int64_t step_n = problem.transpose_b ? 1 : problem.ldb;
   const auto* const from = static_cast<const From*>(b);
-  auto* const to = static_cast<To*>(
-      scratch(static_cast<std::size_t>(ld * problem.n) * sizeof(To)));
+  auto* const to = static_cast<To*>(thread_scratch<Columns>(
+      static_cast<std::size_t>(ld * problem.n) * sizeof(To)));
   const auto copy = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t j = 0; j < problem.n; ++j) {
       for (std::int64_t i = begin; i < end; ++i) {

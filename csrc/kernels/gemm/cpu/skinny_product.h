@@ -12,7 +12,7 @@
 namespace tunedops::cpu {
 
 /// Columns of the product (rows of torch's x) up to which it counts as skinny.
-inline constexpr int kMaxSkinnyColumns = 16;
+inline constexpr int kMaxSkinnyColumns = 32;
 
 /// out[m, n] = activation(alpha * op(a) @ b + beta * out + bias[m]), with b as
 /// n columns of k consecutive elements. bfloat16 is passed as std::uint16_t.

@@ -27,6 +27,10 @@ constexpr int kMostSplits = 64;
 // exist by one beyond all others.
 constexpr std::int64_t kMostLength = std::int64_t{1} << 30;
 
+// The copy engine's distances are below 2^40 bytes, also that of every eighth
+// line.
+constexpr std::int64_t kMostStride = (std::int64_t{1} << 36) - 1;
+
 std::int64_t divide_up(std::int64_t value, std::int64_t by) {
   return (value + by - 1) / by;
 }
@@ -199,6 +203,10 @@ Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
   for (const Sm90Access& x : {access_of_a(p), access_of_b(p)}) {
     if (x.lines > 1 && x.line_stride < x.length) {
       return Status::unsupported("lines of an operand overlap");
+    }
+    if (x.line_stride > kMostStride || x.matrix_stride > kMostStride) {
+      return Status::unsupported(
+          "lines or matrices of an operand are more than 2^36 elements apart");
     }
   }
   const auto can_run_packed = [&](bool packs_a, bool packs_b) {

@@ -1,0 +1,13 @@
+// The tiled loops for AVX2 with FMA; bfloat16 is widened to float.
+
+#include "kernels/gemm/cpu/simd_avx2.h"
+#include "kernels/gemm/cpu/tiled_loops.h"
+
+namespace tunedops::cpu {
+
+constinit const TiledLoops kTiledFloat32Avx2 = widened_loops<SimdAvx2, float>();
+
+constinit const TiledLoops kTiledBfloat16Avx2 =
+    widened_loops<SimdAvx2, std::uint16_t>();
+
+}  // namespace tunedops::cpu

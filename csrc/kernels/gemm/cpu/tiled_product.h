@@ -1,0 +1,73 @@
+#pragma once
+
+// What the plan of a tiled product hands to its inner loops: the border between
+// code for any CPU and code for one, as skinny_product.h says it.
+
+#include "kernels/gemm/cpu/skinny_product.h"
+
+#include <cstdint>
+
+namespace tunedops::cpu {
+
+/// Values of k that are brought into the form of the loops at a time, and whose
+/// sums stay in registers.
+inline constexpr int kTileDepth = 256;
+
+/// Rows that one call computes at most: four vectors of sixteen.
+inline constexpr int kTileRows = 64;
+
+/// Memory of one thread, in floats: a chunk of a, and the sums of a tile.
+constexpr std::int64_t tile_scratch(std::int64_t columns) {
+  return kTileRows * (kTileDepth + columns);
+}
+
+/// A tile of a product: `product` begins at its first column, and k is the
+/// whole of it.
+struct Tile {
+  SkinnyProduct product;  // n: columns of the tile
+  std::int64_t row = 0;
+  std::int64_t rows = 0;
+  std::int64_t k_begin = 0;  // the part of k that is summed up
+  std::int64_t k_end = 0;
+  float* scratch = nullptr;  // tile_scratch, aligned to a cache line
+  /// Where sums go that are not finished: [columns][kTileRows]. Null: they are
+  /// all there is, and are finished.
+  float* partial = nullptr;
+};
+
+using TileFunction = void (*)(const Tile& tile);
+
+/// Finishes what `parts` calls left in `tile.partial`, so many floats apart.
+using FinishFunction = void (*)(const Tile& tile, int parts,
+                                std::int64_t apart);
+
+/// Turns b over that has its columns contiguous: ks [begin, end) of n columns,
+/// to columns of k consecutive elements, in the type that the loops want.
+struct TurnedColumns {
+  const void* b = nullptr;
+  std::int64_t ldb = 0;
+  std::int64_t n = 0;
+  void* to = nullptr;
+  std::int64_t ld = 0;
+};
+using TurnFunction = void (*)(const TurnedColumns& columns, std::int64_t begin,
+                              std::int64_t end);
+
+/// The loops of one element type and instruction set.
+struct TiledLoops {
+  TileFunction transposed;  // a: m runs of k elements
+  TileFunction straight;    // k runs of m elements
+  FinishFunction finish;
+  TurnFunction turn_b;
+  bool widened_b;  // b is wanted as float
+};
+
+extern const TiledLoops kTiledFloat32Portable;
+extern const TiledLoops kTiledFloat32Avx2;
+extern const TiledLoops kTiledFloat32Avx512;
+extern const TiledLoops kTiledBfloat16Portable;
+extern const TiledLoops kTiledBfloat16Avx2;
+extern const TiledLoops kTiledBfloat16Avx512;
+extern const TiledLoops kTiledBfloat16Avx512Bf16;
+
+}  // namespace tunedops::cpu

@@ -15,6 +15,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -29,9 +30,42 @@ inline void in_pieces(std::int64_t count, int threads, ParallelForBody body,
   }
 }
 
+/// The bits of the nearest number of 16 bits with so many bits of fraction and
+/// such a least exponent; written from the definition.
+inline std::uint16_t half_bits(float x) {
+  const std::uint16_t sign = std::signbit(x) ? 0x8000 : 0;
+  if (std::isnan(x)) {
+    return sign | 0x7e00;
+  }
+  const double size = std::fabs(static_cast<double>(x));
+  if (size >= 65520) {
+    return sign | 0x7c00;
+  }
+  const int exponent = std::max(size == 0 ? -14 : std::ilogb(size), -14);
+  const double units = std::nearbyint(std::ldexp(size, 10 - exponent));
+  // A carry out of the fraction is one more in the exponent.
+  return static_cast<std::uint16_t>(
+      sign | (static_cast<int>(units) + (exponent + 14) * 1024));
+}
+
+inline float half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const int fraction = bits & 1023;
+  double size = exponent == 0 ? std::ldexp(fraction, -24)
+                              : std::ldexp(1024 + fraction, exponent - 25);
+  if (exponent == 31) {
+    size = fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
+                         : std::numeric_limits<double>::infinity();
+  }
+  return static_cast<float>((bits & 0x8000) != 0 ? -size : size);
+}
+
 inline float round_to(DType dtype, float x) {
   if (dtype == DType::kFloat32) {
     return x;
+  }
+  if (dtype == DType::kFloat16) {
+    return half_value(half_bits(x));
   }
   auto bits = std::bit_cast<std::uint32_t>(x);
   if (!std::isnan(x)) {
@@ -40,13 +74,14 @@ inline float round_to(DType dtype, float x) {
   return std::bit_cast<float>(bits & 0xffff0000);
 }
 
-/// Elements of a float or bfloat16 array at an address that is a multiple of
-/// the element's size only, after a guard zone. An output has another one after
-/// it; an input ends where its memory does, for the address sanitizer.
+/// Elements of an array of float, bfloat16 or Half at an address that is a
+/// multiple of the element's size only, after a guard zone. An output has
+/// another one after it; an input ends where its memory does, for the address
+/// sanitizer.
 class Array {
  public:
   Array(DType dtype, std::int64_t count, bool is_output = false)
-      : size_(size_of(dtype)),
+      : dtype_(dtype), size_(size_of(dtype)),
         bytes_(static_cast<std::size_t>(count + (is_output ? 2 : 1) * kGuard) *
                    size_,
                kPoison) {}
@@ -58,6 +93,9 @@ class Array {
     if (size_ == 2) {
       std::uint16_t half = 0;
       std::memcpy(&half, at(index), 2);
+      if (dtype_ == DType::kFloat16) {
+        return half_value(half);
+      }
       bits = static_cast<std::uint32_t>(half) << 16;
     } else {
       std::memcpy(&bits, at(index), 4);
@@ -67,7 +105,9 @@ class Array {
 
   void set(std::int64_t index, float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
-    const auto half = static_cast<std::uint16_t>(bits >> 16);
+    const auto half = dtype_ == DType::kFloat16
+                          ? half_bits(x)
+                          : static_cast<std::uint16_t>(bits >> 16);
     std::memcpy(at(index), size_ == 2 ? static_cast<const void*>(&half) : &bits,
                 size_);
   }
@@ -92,6 +132,7 @@ class Array {
     return bytes_.data() + (index + kGuard) * static_cast<std::int64_t>(size_);
   }
 
+  DType dtype_;
   std::size_t size_;
   std::vector<unsigned char> bytes_;
 };
@@ -232,7 +273,9 @@ inline void run_and_compare(const Kernel& kernel, Case test,
   arguments.beta = test.beta;
   ASSERT_TRUE(plan->run(arguments, Stream{}).is_ok());
 
-  const double rounding = p.out_dtype == DType::kBFloat16 ? 0x1p-8 : 0x1p-22;
+  const double rounding = p.out_dtype == DType::kBFloat16  ? 0x1p-8
+                          : p.out_dtype == DType::kFloat16 ? 0x1p-11
+                                                           : 0x1p-22;
   std::int64_t wrong = 0;
   for (std::int64_t j = 0; j < p.n; ++j) {
     for (std::int64_t i = 0; i < m; ++i) {
@@ -260,11 +303,11 @@ inline void run_and_compare(const Kernel& kernel, Case test,
     wrong += !out.is_poison(-i) || !out.is_poison(p.ldc * p.n + i - 1);
   }
   EXPECT_EQ(wrong, 0) << "m " << m << " n " << p.n << " k " << p.k << " trans "
-                      << p.transpose_a << p.transpose_b << " bfloat16 "
-                      << (p.a_dtype == DType::kBFloat16) << " pad " << test.pad
-                      << " activation " << int(p.activation) << " alpha "
-                      << test.alpha << " beta " << test.beta << " "
-                      << config.to_text() << " " << to_text(cpu::usable_isa());
+                      << p.transpose_a << p.transpose_b << " type "
+                      << int(p.a_dtype) << " pad " << test.pad << " activation "
+                      << int(p.activation) << " alpha " << test.alpha
+                      << " beta " << test.beta << " " << config.to_text() << " "
+                      << to_text(cpu::usable_isa());
 }
 
 class CpuProductsTest : public testing::Test {
@@ -293,5 +336,15 @@ class CpuProductsTest : public testing::Test {
     }
   }
 };
+
+/// For suites that run with every type of the CPU's kernels.
+inline const auto kCpuTypes =
+    testing::Values(DType::kFloat32, DType::kBFloat16, DType::kFloat16);
+
+inline std::string cpu_type_name(const testing::TestParamInfo<DType>& info) {
+  return info.param == DType::kFloat32    ? "Float32"
+         : info.param == DType::kBFloat16 ? "BFloat16"
+                                          : "Float16";
+}
 
 }  // namespace tunedops

@@ -174,12 +174,8 @@ TEST_P(GemmCpuSkinnyShapesTest, RunsOnManyThreadsAtOnce) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, GemmCpuSkinnyShapesTest,
-                         testing::Values(DType::kFloat32, DType::kBFloat16),
-                         [](const auto& info) {
-                           return info.param == DType::kFloat32 ? "Float32"
-                                                                : "BFloat16";
-                         });
+INSTANTIATE_TEST_SUITE_P(Types, GemmCpuSkinnyShapesTest, kCpuTypes,
+                         cpu_type_name);
 
 TEST_F(GemmCpuSkinnyTest, SaysWhatItDoesNotSupport) {
   const Operands operands(DType::kFloat32, 8, 4, 8);
@@ -200,7 +196,7 @@ TEST_F(GemmCpuSkinnyTest, SaysWhatItDoesNotSupport) {
   EXPECT_TRUE(refuses([](GemmProblem& p) { p.out_dtype = DType::kFloat64; }));
   EXPECT_TRUE(refuses([](GemmProblem& p) { p.bias_dtype = DType::kFloat16; }));
   EXPECT_TRUE(refuses([](GemmProblem& p) {
-    p.a_dtype = p.b_dtype = p.out_dtype = DType::kFloat16;
+    p.a_dtype = p.b_dtype = p.out_dtype = DType::kFloat64;
   }));
 }
 

@@ -218,12 +218,8 @@ TEST_P(GemmCpuTiledShapesTest, RunsOnManyThreadsAtOnce) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, GemmCpuTiledShapesTest,
-                         testing::Values(DType::kFloat32, DType::kBFloat16),
-                         [](const auto& info) {
-                           return info.param == DType::kFloat32 ? "Float32"
-                                                                : "BFloat16";
-                         });
+INSTANTIATE_TEST_SUITE_P(Types, GemmCpuTiledShapesTest, kCpuTypes,
+                         cpu_type_name);
 
 TEST_F(GemmCpuTiledTest, SaysWhatItDoesNotSupport) {
   const Operands operands(DType::kFloat32, 8, 4, 8);

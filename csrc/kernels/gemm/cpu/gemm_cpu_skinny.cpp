@@ -1,6 +1,6 @@
 #include "kernels/gemm/cpu/gemm_cpu_skinny.h"
 
-#include "backends/cpu/isa.h"
+#include "kernels/gemm/cpu/isa_loops.h"
 #include "kernels/gemm/cpu/skinny_pack.h"
 #include "kernels/gemm/cpu/skinny_product.h"
 #include "tuning/listed_space.h"
@@ -24,23 +24,21 @@ struct Parameters {
 };
 
 const SkinnyLoops& loops_for(DType dtype, Isa isa) {
-  const bool is_float = dtype == DType::kFloat32;
-#if defined(__x86_64__)
-  switch (isa) {
-  case Isa::kAvx512Bf16:
-    return is_float ? cpu::kSkinnyFloat32Avx512
-                    : cpu::kSkinnyBfloat16Avx512Bf16;
-  case Isa::kAvx512:
-    return is_float ? cpu::kSkinnyFloat32Avx512 : cpu::kSkinnyBfloat16Avx512;
-  case Isa::kAvx2:
-    return is_float ? cpu::kSkinnyFloat32Avx2 : cpu::kSkinnyBfloat16Avx2;
-  case Isa::kPortable:
-    break;
+  using Loops = cpu::IsaLoops<SkinnyLoops>;
+  static constexpr Loops kFloat32 =
+      TUNEDOPS_ISA_LOOPS(cpu::kSkinnyFloat32, Avx512);
+  static constexpr Loops kFloat16 =
+      TUNEDOPS_ISA_LOOPS(cpu::kSkinnyFloat16, Avx512);
+  static constexpr Loops kBfloat16 =
+      TUNEDOPS_ISA_LOOPS(cpu::kSkinnyBfloat16, Avx512Bf16);
+  switch (dtype) {
+  case DType::kBFloat16:
+    return kBfloat16.of(isa);
+  case DType::kFloat16:
+    return kFloat16.of(isa);
+  default:
+    return kFloat32.of(isa);
   }
-#else
-  (void)isa;
-#endif
-  return is_float ? cpu::kSkinnyFloat32Portable : cpu::kSkinnyBfloat16Portable;
 }
 
 std::int64_t weight_bytes(const GemmProblem& problem) {
@@ -192,8 +190,9 @@ Status GemmCpuSkinny::do_supports(const GemmProblem& problem) const {
     return Status::unsupported("the product is empty");
   }
   const DType dtype = problem.a_dtype;
-  if (dtype != DType::kFloat32 && dtype != DType::kBFloat16) {
-    return Status::unsupported("the type is neither float nor BFloat16");
+  if (dtype != DType::kFloat32 && dtype != DType::kBFloat16 &&
+      dtype != DType::kFloat16) {
+    return Status::unsupported("the type is not float, BFloat16 or Half");
   }
   if (problem.b_dtype != dtype || problem.out_dtype != dtype) {
     return Status::unsupported("a, b and out are not of one type");
@@ -256,7 +255,7 @@ GemmCpuSkinny::do_heuristic(const GemmProblem& problem) const {
   constexpr std::int64_t kBeyondCache = 4 * 1024 * 1024;
   const Isa isa = cpu::usable_isa();
   const Isa native =
-      problem.a_dtype == DType::kFloat32 ? Isa::kAvx512 : Isa::kAvx512Bf16;
+      problem.a_dtype == DType::kBFloat16 ? Isa::kAvx512Bf16 : Isa::kAvx512;
   const bool keeps_up = isa >= native || (isa >= Isa::kAvx2 && problem.n <= 4);
   if (weight_bytes(problem) < kBeyondCache || !keeps_up ||
       useful_threads(problem) < problem.header.threads) {

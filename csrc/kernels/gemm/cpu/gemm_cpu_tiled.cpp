@@ -1,6 +1,6 @@
 #include "kernels/gemm/cpu/gemm_cpu_tiled.h"
 
-#include "backends/cpu/isa.h"
+#include "kernels/gemm/cpu/isa_loops.h"
 #include "kernels/gemm/cpu/skinny_pack.h"
 #include "kernels/gemm/cpu/thread_scratch.h"
 #include "kernels/gemm/cpu/tiled_product.h"
@@ -40,22 +40,21 @@ constexpr std::int64_t kMostPacked = 64 << 20;
 constexpr std::int64_t kSplitGrain = 256;
 
 const TiledLoops& loops_for(DType dtype, Isa isa) {
-  const bool is_float = dtype == DType::kFloat32;
-#if defined(__x86_64__)
-  switch (isa) {
-  case Isa::kAvx512Bf16:
-    return is_float ? cpu::kTiledFloat32Avx512 : cpu::kTiledBfloat16Avx512Bf16;
-  case Isa::kAvx512:
-    return is_float ? cpu::kTiledFloat32Avx512 : cpu::kTiledBfloat16Avx512;
-  case Isa::kAvx2:
-    return is_float ? cpu::kTiledFloat32Avx2 : cpu::kTiledBfloat16Avx2;
-  case Isa::kPortable:
-    break;
+  using Loops = cpu::IsaLoops<TiledLoops>;
+  static constexpr Loops kFloat32 =
+      TUNEDOPS_ISA_LOOPS(cpu::kTiledFloat32, Avx512);
+  static constexpr Loops kFloat16 =
+      TUNEDOPS_ISA_LOOPS(cpu::kTiledFloat16, Avx512);
+  static constexpr Loops kBfloat16 =
+      TUNEDOPS_ISA_LOOPS(cpu::kTiledBfloat16, Avx512Bf16);
+  switch (dtype) {
+  case DType::kBFloat16:
+    return kBfloat16.of(isa);
+  case DType::kFloat16:
+    return kFloat16.of(isa);
+  default:
+    return kFloat32.of(isa);
   }
-#else
-  (void)isa;
-#endif
-  return is_float ? cpu::kTiledFloat32Portable : cpu::kTiledBfloat16Portable;
 }
 
 std::int64_t divide_up(std::int64_t value, std::int64_t by) {
@@ -298,8 +297,9 @@ Status GemmCpuTiled::do_supports(const GemmProblem& p) const {
     return Status::unsupported("the product is empty");
   }
   const DType dtype = p.a_dtype;
-  if (dtype != DType::kFloat32 && dtype != DType::kBFloat16) {
-    return Status::unsupported("the type is neither float nor BFloat16");
+  if (dtype != DType::kFloat32 && dtype != DType::kBFloat16 &&
+      dtype != DType::kFloat16) {
+    return Status::unsupported("the type is not float, BFloat16 or Half");
   }
   if (p.b_dtype != dtype || p.out_dtype != dtype) {
     return Status::unsupported("a, b and out are not of one type");

@@ -3,6 +3,8 @@
 // Eight floats in an AVX2 register, as the loops use them. Apart from what is
 // here they use the compiler's own operators on vectors.
 
+#include "kernels/gemm/cpu/skinny_product.h"
+
 #include <immintrin.h>
 
 #include <cstdint>
@@ -45,8 +47,9 @@ struct SimdAvx2 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
   }
 
-  static Vector load_partial(const std::uint16_t* p, int count) {
-    std::uint16_t whole[kWidth] = {};
+  template <class Element>
+  static Vector load_partial(const Element* p, int count) {
+    Element whole[kWidth] = {};
     for (int i = 0; i < count; ++i) {
       whole[i] = p[i];
     }
@@ -57,12 +60,24 @@ struct SimdAvx2 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), narrow(x));
   }
 
-  static void store_partial(std::uint16_t* p, Vector x, int count) {
-    std::uint16_t whole[kWidth];
+  template <class Element>
+  static void store_partial(Element* p, Vector x, int count) {
+    Element whole[kWidth];
     store(whole, x);
     for (int i = 0; i < count; ++i) {
       p[i] = whole[i];
     }
+  }
+
+  // IEEE's 16 bits.
+  static Vector load(const Half* p) {
+    return _mm256_cvtph_ps(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+
+  static void store(Half* p, Vector x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                     _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
   }
 
   /// The sums of four vectors. Each is summed in the same order.

@@ -3,6 +3,8 @@
 // Sixteen floats in an AVX-512 register, as the skinny loops use them. Apart
 // from what is here they use the compiler's own operators on vectors.
 
+#include "kernels/gemm/cpu/skinny_product.h"
+
 #include <immintrin.h>
 
 #include <cstdint>
@@ -59,6 +61,24 @@ struct SimdAvx512 {
     _mm256_mask_storeu_epi16(p, first(count), narrow(x));
   }
 
+  // IEEE's 16 bits.
+  static Vector load(const Half* p) {
+    return _mm512_cvtph_ps(
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+
+  static Vector load_partial(const Half* p, int count) {
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first(count), p));
+  }
+
+  static void store(Half* p, Vector x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), halves(x));
+  }
+
+  static void store_partial(Half* p, Vector x, int count) {
+    _mm256_mask_storeu_epi16(p, first(count), halves(x));
+  }
+
   /// The sums of four vectors. Each is summed in the same order.
   static void sum_four(const Vector* v, float* to) {
     const Vector low = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]),
@@ -80,6 +100,10 @@ struct SimdAvx512 {
  private:
   static Vector widen(__m256i x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+  }
+
+  static __m256i halves(Vector x) {
+    return _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
   }
 
   /// To nearest, ties to even. NaN keeps its upper half, made quiet.

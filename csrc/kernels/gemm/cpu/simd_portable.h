@@ -3,6 +3,8 @@
 // Four floats in a vector that GCC and Clang turn into whatever the
 // architecture's baseline has (SSE2, NEON).
 
+#include "kernels/gemm/cpu/half.h"
+
 #include <cstdint>
 #include <cstring>
 
@@ -47,6 +49,18 @@ struct SimdPortable {
     const Halves halves =
         __builtin_convertvector(x == x ? rounded : upper | 0x40, Halves);
     std::memcpy(p, &halves, sizeof(halves));
+  }
+
+  // IEEE's 16 bits.
+  static Vector load(const Half* p) {
+    return Vector{to_float(p[0]), to_float(p[1]), to_float(p[2]),
+                  to_float(p[3])};
+  }
+
+  static void store(Half* p, Vector x) {
+    for (int i = 0; i < kWidth; ++i) {
+      p[i] = to_half(x[i]);
+    }
   }
 
   template <class Element>

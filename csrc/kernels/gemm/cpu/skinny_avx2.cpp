@@ -1,4 +1,4 @@
-// The skinny loops for AVX2 with FMA; bfloat16 is widened to float.
+// The skinny loops for AVX2 with FMA; 16-bit types are widened to float.
 
 #include "kernels/gemm/cpu/simd_avx2.h"
 #include "kernels/gemm/cpu/skinny_broadcast.h"
@@ -15,6 +15,12 @@ constinit const SkinnyLoops kSkinnyFloat32Avx2 = {
 constinit const SkinnyLoops kSkinnyBfloat16Avx2 = {
     .dot = skinny_dot<WidenedDot<SimdAvx2, std::uint16_t>>,
     .broadcast = skinny_broadcast<WidenedBroadcast<SimdAvx2, std::uint16_t>>,
+    .widened_b = true,
+};
+
+constinit const SkinnyLoops kSkinnyFloat16Avx2 = {
+    .dot = skinny_dot<WidenedDot<SimdAvx2, Half>>,
+    .broadcast = skinny_broadcast<WidenedBroadcast<SimdAvx2, Half>>,
     .widened_b = true,
 };
 

@@ -1,5 +1,6 @@
 #include "kernels/gemm/cpu/skinny_pack.h"
 
+#include "kernels/gemm/cpu/half.h"
 #include "kernels/gemm/cpu/thread_scratch.h"
 #include "tuning/parallel_for.h"
 
@@ -14,6 +15,8 @@ struct Columns;  // the owner of the memory
 float convert(float x, float) { return x; }
 
 std::uint16_t convert(std::uint16_t x, std::uint16_t) { return x; }
+
+float convert(Half x, float) { return to_float(x); }
 
 float convert(std::uint16_t x, float) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
@@ -50,6 +53,9 @@ PackedColumns pack(const GemmProblem& problem, const void* b, int threads) {
 
 PackedColumns pack_columns(const GemmProblem& problem, const void* b,
                            bool widen, int threads) {
+  if (problem.b_dtype == DType::kFloat16) {
+    return pack<float, Half>(problem, b, threads);  // all loops widen it
+  }
   const bool is_float = problem.b_dtype == DType::kFloat32;
   if (!is_float && widen) {
     return pack<float, std::uint16_t>(problem, b, threads);

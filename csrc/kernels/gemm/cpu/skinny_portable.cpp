@@ -19,4 +19,10 @@ constinit const SkinnyLoops kSkinnyBfloat16Portable = {
     .widened_b = true,
 };
 
+constinit const SkinnyLoops kSkinnyFloat16Portable = {
+    .dot = skinny_dot<WidenedDot<SimdPortable, Half>>,
+    .broadcast = skinny_broadcast<WidenedBroadcast<SimdPortable, Half>>,
+    .widened_b = true,
+};
+
 }  // namespace tunedops::cpu

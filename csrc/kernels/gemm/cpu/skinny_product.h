@@ -11,6 +11,11 @@
 
 namespace tunedops::cpu {
 
+/// An IEEE float of 16 bits, as it lies in memory.
+struct Half {
+  std::uint16_t bits;
+};
+
 /// Columns of the product (rows of torch's x) up to which it counts as skinny.
 inline constexpr int kMaxSkinnyColumns = 32;
 
@@ -52,5 +57,8 @@ extern const SkinnyLoops kSkinnyBfloat16Portable;
 extern const SkinnyLoops kSkinnyBfloat16Avx2;
 extern const SkinnyLoops kSkinnyBfloat16Avx512;
 extern const SkinnyLoops kSkinnyBfloat16Avx512Bf16;
+extern const SkinnyLoops kSkinnyFloat16Portable;
+extern const SkinnyLoops kSkinnyFloat16Avx2;
+extern const SkinnyLoops kSkinnyFloat16Avx512;
 
 }  // namespace tunedops::cpu

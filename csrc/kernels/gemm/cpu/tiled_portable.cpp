@@ -1,4 +1,4 @@
-// The tiled loops for any CPU; bfloat16 is widened to float.
+// The tiled loops for any CPU; 16-bit types are widened to float.
 
 #include "kernels/gemm/cpu/simd_portable.h"
 #include "kernels/gemm/cpu/tiled_loops.h"
@@ -10,5 +10,8 @@ constinit const TiledLoops kTiledFloat32Portable =
 
 constinit const TiledLoops kTiledBfloat16Portable =
     widened_loops<SimdPortable, std::uint16_t>();
+
+constinit const TiledLoops kTiledFloat16Portable =
+    widened_loops<SimdPortable, Half>();
 
 }  // namespace tunedops::cpu

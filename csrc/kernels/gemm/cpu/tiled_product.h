@@ -69,5 +69,8 @@ extern const TiledLoops kTiledBfloat16Portable;
 extern const TiledLoops kTiledBfloat16Avx2;
 extern const TiledLoops kTiledBfloat16Avx512;
 extern const TiledLoops kTiledBfloat16Avx512Bf16;
+extern const TiledLoops kTiledFloat16Portable;
+extern const TiledLoops kTiledFloat16Avx2;
+extern const TiledLoops kTiledFloat16Avx512;
 
 }  // namespace tunedops::cpu

@@ -11,7 +11,8 @@
 namespace tunedops::cuda {
 
 /// Every side is shorter, so that numbers of rows and of ks are ints, also a
-/// tile beyond the end. Gemm_Sm90 has one beyond all others for what is nowhere.
+/// tile beyond the end. Gemm_Sm90 has one beyond all others for what is
+/// nowhere.
 inline constexpr std::int64_t kMostHalfLength = std::int64_t{1} << 30;
 
 Status supports_half_product(const GemmProblem& problem);

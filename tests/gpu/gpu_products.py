@@ -125,10 +125,27 @@ def sm90_solutions(key: tuple[str, str], k: int) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def sm80_solutions(key: tuple[str, str], k: int) -> list[str]:
+    """What Gemm_Sm80 offers, and all its tiles, turned and not; stages and splits take turns.
+
+    Empty if the problem is none for it.
+    """
+    found = [s for s in _C.candidates(GPU, *key) if s.startswith("Gemm_Sm80_")]
+    tiles = [(64, 64), (64, 128), (128, 128)] if found else []  # rows, columns
+    for i, (turned, tile) in enumerate(itertools.product((0, 1), tiles)):
+        m, n = tile if turned else tile[::-1]
+        for j, stages in enumerate((2, 3, 6)):
+            splits = [1, 2, 3][(i + j) % 3] if k > 64 else 1
+            found.append(
+                f"Gemm_Sm80_tile_{m}x{n}x32_stages_{stages}_splitk_{splits}_turned_{turned}"
+            )
+    return list(dict.fromkeys(found))
+
+
 def own_solutions(key: tuple[str, str], k: int) -> list[str]:
     """What kernels of our own offer, and more of their configs."""
     names = {s.partition("_")[2].partition("_")[0] for s in _C.candidates(GPU, *key)}
-    found = sm90_solutions(key, k)
+    found = sm90_solutions(key, k) + sm80_solutions(key, k)
     return found + (skinny_solutions(key, k) if "Skinny" in names else [])
 
 

@@ -44,6 +44,7 @@ const DeviceFacts& device_facts(int index) {
     facts.minor = properties.minor;
     facts.multiprocessors = properties.multiProcessorCount;
     facts.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+    facts.block_shared_bytes = properties.sharedMemPerBlockOptin;
     facts.bytes_per_us = bytes_per_us(index);
     found = known.emplace(index, std::move(facts)).first;
   }

@@ -8,11 +8,9 @@
 
 #include <cstdint>
 
-namespace tunedops::cuda {
+#include "kernels/gemm/cuda/shared_address.cuh"
 
-__device__ inline unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
+namespace tunedops::cuda {
 
 // --- Barriers ----------------------------------------------------------------
 

@@ -89,27 +89,20 @@ Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
 Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   const bool turned = x.turned;
   Sm90Product product{};
-  product.row_stride = turned ? 1 : p.ldc;
-  product.column_stride = turned ? p.ldc : 1;
-  product.batch_stride = p.stride_c;
-  product.rows = static_cast<int>(turned ? p.m : p.n);
-  product.columns = static_cast<int>(turned ? p.n : p.m);
-  product.batch = static_cast<int>(p.batch);
-  product.k_steps = divide_up(p.k, cuda::kSm90StageK);
-  product.splits = x.splits;
+  product.output = cuda::output_of(p, turned);
   product.cluster_rows = turned ? x.cluster_m : x.cluster_n;
   product.cluster_columns = turned ? x.cluster_n : x.cluster_m;
-  product.row_tiles =
-      divide_up(divide_up(product.rows, turned ? x.tile_m : x.tile_n),
-                product.cluster_rows);
-  product.column_tiles =
-      divide_up(divide_up(product.columns, turned ? x.tile_n : x.tile_m),
-                product.cluster_columns);
+  product.schedule = {
+      .row_tiles = divide_up(
+          divide_up(product.output.rows, turned ? x.tile_m : x.tile_n),
+          product.cluster_rows),
+      .column_tiles = divide_up(
+          divide_up(product.output.columns, turned ? x.tile_n : x.tile_m),
+          product.cluster_columns),
+      .batch = static_cast<int>(p.batch),
+      .splits = x.splits,
+      .k_steps = divide_up(p.k, cuda::kSm90StageK)};
   product.stages = x.stages;
-  product.activation = p.activation;
-  product.bias_is_along_rows = turned;
-  product.bias_is_float = p.bias_dtype == DType::kFloat32;
-  product.out_is_float = p.out_dtype == DType::kFloat32;
   return product;
 }
 
@@ -184,12 +177,12 @@ class Sm90Plan final : public Plan {
         !placed.is_ok()) {
       return placed;
     }
-    product.out = data[kGemmOut];
-    product.bias = has_bias_ ? data[kGemmBias] : nullptr;
-    product.partial = static_cast<float*>(arguments.workspace);
-    product.counters = arguments.counters;
-    product.alpha = scalar_of(alpha_, arguments.alpha);
-    product.beta = scalar_of(beta_, arguments.beta);
+    product.output.out = data[kGemmOut];
+    product.output.bias = has_bias_ ? data[kGemmBias] : nullptr;
+    product.output.alpha = scalar_of(alpha_, arguments.alpha);
+    product.output.beta = scalar_of(beta_, arguments.beta);
+    product.meeting = {.partial = static_cast<float*>(arguments.workspace),
+                       .counters = arguments.counters};
     return cuda::to_status(dtype_ == DType::kFloat16
                                ? cuda::run_sm90_float16(product, launch)
                                : cuda::run_sm90_bfloat16(product, launch),
@@ -214,12 +207,12 @@ class Sm90Plan final : public Plan {
     if (Status packed = packs_b_.run(b, free, stream); !packed.is_ok()) {
       return packed;
     }
-    if (Status placed = place_operand(layout_.a, dtype_, product.batch, a,
-                                      turned_ ? product.a : product.b);
+    if (Status placed = place_operand(layout_.a, dtype_, product.schedule.batch,
+                                      a, turned_ ? product.a : product.b);
         !placed.is_ok()) {
       return placed;
     }
-    return place_operand(layout_.b, dtype_, product.batch, b,
+    return place_operand(layout_.b, dtype_, product.schedule.batch, b,
                          turned_ ? product.b : product.a);
   }
 

@@ -5,38 +5,12 @@
 // tensor cores leave them: a lane has columns 2 * place and 2 * place + 1 of
 // every tile of 8 columns, for each of its rows.
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "kernels/gemm/cuda/multiply_tile.cuh"
 
 namespace tunedops::cuda {
 
 template <int kRows, int kColumnTiles>
 using Sums = float[kRows][kColumnTiles][2];
-
-/// upper and lower (16 x 16, rows `group` and `group + 8`) times columns
-/// (16 x 8), added to the sums of both rows.
-template <class T>
-__device__ void multiply_tile(float (&upper)[2], float (&lower)[2],
-                              unsigned upper0, unsigned lower0, unsigned upper1,
-                              unsigned lower1, unsigned column0,
-                              unsigned column1);
-
-#define TUNEDOPS_MULTIPLY_TILE(Type, name)                                     \
-  template <>                                                                  \
-  __device__ inline void multiply_tile<Type>(                                  \
-      float (&upper)[2], float (&lower)[2], unsigned upper0, unsigned lower0,  \
-      unsigned upper1, unsigned lower1, unsigned column0, unsigned column1) {  \
-    asm volatile(                                                              \
-        "mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 "         \
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"      \
-        : "+f"(upper[0]), "+f"(upper[1]), "+f"(lower[0]), "+f"(lower[1])       \
-        : "r"(upper0), "r"(lower0), "r"(upper1), "r"(lower1), "r"(column0),    \
-          "r"(column1));                                                       \
-  }
-
-TUNEDOPS_MULTIPLY_TILE(__nv_bfloat16, "bf16")
-TUNEDOPS_MULTIPLY_TILE(__half, "f16")
-#undef TUNEDOPS_MULTIPLY_TILE
 
 /// fp32 sums of one row, all columns, over the ks of this lane alone.
 template <int kRows, int kColumnTiles>

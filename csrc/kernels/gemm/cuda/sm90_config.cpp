@@ -4,8 +4,10 @@
 #include <limits>
 #include <stdexcept>
 
+#include "kernels/gemm/cuda/half_product_support.h"
 #include "kernels/gemm/cuda/packed_lines.h"
 #include "kernels/gemm/cuda/sm90_strip.h"
+#include "kernels/gemm/cuda/tile_schedule.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
@@ -22,10 +24,6 @@ constexpr Tile kTiles[] = {
 constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
 constexpr int kMostSplits = 64;
-
-// Coordinates of the copy engine are ints, and it is told that a line does not
-// exist by one beyond all others.
-constexpr std::int64_t kMostLength = std::int64_t{1} << 30;
 
 // The copy engine's distances are below 2^40 bytes, also that of every eighth
 // line.
@@ -93,31 +91,6 @@ bool can_copy_both(const GemmProblem& p, const Sm90Parameters& x) {
   const Sm90Layout layout = sm90_layout(p, x);
   return can_copy(p, layout.a) && can_copy(p, layout.b) &&
          takes_ks_by_class(layout.a) == takes_ks_by_class(layout.b);
-}
-
-bool is_aligned_to_elements(const GemmProblem& p) {
-  return p.align_a >= size_of(p.a_dtype) && p.align_b >= size_of(p.b_dtype) &&
-         p.align_out >= size_of(p.out_dtype) &&
-         (!p.has_bias() || p.align_bias >= size_of(p.bias_dtype));
-}
-
-Status supports_types(const GemmProblem& p) {
-  if (p.a_dtype != DType::kBFloat16 && p.a_dtype != DType::kFloat16) {
-    return Status::unsupported("the type is not BFloat16 or Half");
-  }
-  if (p.b_dtype != p.a_dtype ||
-      (p.out_dtype != p.a_dtype && p.out_dtype != DType::kFloat32)) {
-    return Status::unsupported(
-        "a and b are not of one type, or out is neither of it nor float");
-  }
-  if (p.has_bias() && p.bias_dtype != p.a_dtype &&
-      p.bias_dtype != DType::kFloat32) {
-    return Status::unsupported("the bias is neither of a's type nor float");
-  }
-  if (!is_aligned_to_elements(p)) {
-    return Status::unsupported("an operand is not aligned to its elements");
-  }
-  return Status::ok();
 }
 
 int most_stages(const Sm90Parameters& x) {
@@ -188,17 +161,8 @@ Config to_config(const Sm90Parameters& x) {
 }
 
 Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
-  if (Status types = supports_types(p); !types.is_ok()) {
-    return types;
-  }
-  if (p.conjugate_a || p.conjugate_b) {
-    return Status::unsupported("conjugated operands are not supported");
-  }
-  if (p.m < 1 || p.n < 1 || p.k < 1 || p.batch < 1) {
-    return Status::unsupported("the product is empty");
-  }
-  if (std::max({p.m, p.n, p.k, p.batch}) >= kMostLength) {
-    return Status::unsupported("a side is longer than 2^30");
+  if (Status half = supports_half_product(p); !half.is_ok()) {
+    return half;
   }
   for (const Sm90Access& x : {access_of_a(p), access_of_b(p)}) {
     if (x.lines > 1 && x.line_stride < x.length) {
@@ -255,8 +219,7 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
         if (sm90_tiles(p, x) * p.batch >= multiprocessors) {
           continue;  // all have work
         }
-        for (const int splits :
-             {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64}) {
+        for (const int splits : kSplitCounts) {
           x.splits = splits;
           add(x);
         }

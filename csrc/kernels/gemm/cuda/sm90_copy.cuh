@@ -57,7 +57,7 @@ __device__ void copy_tiles(const Sm90Product& p,
     b_share.blocks |= bit(row + tiles.rank_column() * p.cluster_rows);
   }
   Sm90Ring ring;
-  Sm90Work work;
+  TileWork work;
   while (tiles.next(work)) {
     const int row = work.row_tile * Tile::kRows;
     const int column = work.column_tile * Tile::kColumns;

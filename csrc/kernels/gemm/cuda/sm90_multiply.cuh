@@ -4,10 +4,10 @@
 // tile's rows, in registers; while the tensor cores work on one stage, the next
 // is on its way.
 
-#include "kernels/gemm/cuda/last_arrival.cuh"
 #include "kernels/gemm/cuda/sm90_finish.cuh"
 #include "kernels/gemm/cuda/sm90_shared.cuh"
 #include "kernels/gemm/cuda/sm90_tiles.cuh"
+#include "kernels/gemm/cuda/split_sums.cuh"
 #include "kernels/gemm/cuda/wgmma.cuh"
 
 namespace tunedops::cuda {
@@ -23,10 +23,10 @@ class Sm90Multiplier {
 
   __device__ void run() {
     Sm90Tiles tiles(p_);
-    Sm90Work work;
+    TileWork work;
     while (tiles.next(work)) {
       multiply(work, tiles.cluster());
-      if (p_.splits == 1 || add_splits(work)) {
+      if (p_.schedule.splits == 1 || add_splits(work)) {
         write(work);
       }
     }
@@ -48,7 +48,7 @@ class Sm90Multiplier {
                : matrix_descriptor(address + slice * 2048, kPieceBytes, 1024);
   }
 
-  __device__ void multiply(const Sm90Work& work, int cluster) {
+  __device__ void multiply(const TileWork& work, int cluster) {
     int previous = 0;
     for (int step = work.k_begin; step < work.k_end; ++step) {
       const int stage = ring_.stage;
@@ -92,51 +92,16 @@ class Sm90Multiplier {
     }
   }
 
-  // Whether this block came last, and has the sums of all splits: added up in
-  // their order, so that results are the same in every run.
-  __device__ bool add_splits(const Sm90Work& work) {
-    constexpr int kFloats = kBlocks * kSums * kSm90Multipliers;
-    const std::int64_t first =
-        static_cast<std::int64_t>(work.place) * p_.splits * kFloats;
-    float* const all = p_.partial + first + threadIdx.x;
-    float* const own = all + static_cast<std::int64_t>(work.split) * kFloats;
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-      for (int i = 0; i < kSums; ++i) {
-        own[(block * kSums + i) * kSm90Multipliers] = sums_[block][i];
-      }
-    }
-    const auto sync = [] {
-      asm volatile("bar.sync 1, %0;" ::"n"(kSm90Multipliers) : "memory");
-    };
-    if (!is_last_arrival(p_.counters + work.place, p_.splits, threadIdx.x == 0,
-                         sync)) {
-      return false;
-    }
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-      for (int i = 0; i < kSums; ++i) {
-        sums_[block][i] = 0;
-      }
-    }
-    for (int split = 0; split < p_.splits; ++split) {
-      const float* const part =
-          all + static_cast<std::int64_t>(split) * kFloats;
-#pragma unroll
-      for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-        for (int i = 0; i < kSums; ++i) {
-          sums_[block][i] +=
-              __ldcg(part + (block * kSums + i) * kSm90Multipliers);
-        }
-      }
-    }
-    return true;
+  __device__ bool add_splits(const TileWork& work) {
+    return add_up_splits<kBlocks * kSums, kSm90Multipliers>(
+        p_.meeting, work, p_.schedule.splits,
+        [&](int i) -> float& { return sums_[i / kSums][i % kSums]; },
+        [] {
+          asm volatile("bar.sync 1, %0;" ::"n"(kSm90Multipliers) : "memory");
+        });
   }
 
-  __device__ void write(const Sm90Work& work) {
+  __device__ void write(const TileWork& work) {
     const Sm90Finish<Tile, kBlocks> finish(
         p_, shared_.strip(static_cast<int>(threadIdx.x) / 32));
     finish.write(sums_, {work.row_tile * Tile::kRows + group() * kGroupRows,

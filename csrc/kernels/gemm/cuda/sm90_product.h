@@ -10,7 +10,8 @@
 
 #include <cstdint>
 
-#include "kernels/gemm/gemm_problem.h"
+#include "kernels/gemm/cuda/tile_output.h"
+#include "kernels/gemm/cuda/tile_schedule.h"
 
 namespace tunedops::cuda {
 
@@ -37,32 +38,12 @@ struct Sm90Operand {
 struct Sm90Product {
   Sm90Operand a;
   Sm90Operand b;
-  void* out;
-  const void* bias;
-  float* partial;      // sums of splits, in workspace
-  unsigned* counters;  // of arrivals at a tile, zero before and after
-
-  std::int64_t row_stride;  // of the output, in elements; one of them is 1
-  std::int64_t column_stride;
-  std::int64_t batch_stride;
-
-  int rows;
-  int columns;
-  int batch;
-  int k_steps;  // pieces along k
-  int splits;
-  int row_tiles;  // in clusters
-  int column_tiles;
-  int cluster_rows;  // tiles of a cluster, of which one is 1
+  TileOutput output;
+  SplitMeeting meeting;
+  TileSchedule schedule;  // in clusters of tiles, and pieces along k
+  int cluster_rows;       // tiles of a cluster, of which one is 1
   int cluster_columns;
   int stages;
-
-  float alpha;
-  float beta;
-  Activation activation;
-  bool bias_is_along_rows;
-  bool bias_is_float;
-  bool out_is_float;
 };
 
 /// Which compiled kernel runs, and how.

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "kernels/gemm/cuda/tile_strip.h"
+
 namespace tunedops::cuda {
 
 /// Warps that multiply: two groups of four.
@@ -12,10 +14,9 @@ inline constexpr int kSm90Warps = 8;
 
 /// Eight rows by 64 columns of sums, each row with room behind it so that the
 /// threads of a warp meet different banks.
-inline constexpr int kSm90StripRows = 8;
 inline constexpr int kSm90StripPitch = 72;
 inline constexpr int kSm90StripPitchByClass = 65;
-inline constexpr int kSm90StripFloats = kSm90StripRows * kSm90StripPitch;
+inline constexpr int kSm90StripFloats = kStripRows * kSm90StripPitch;
 
 /// That a block may ask for on compute 9.0, less what a kernel has for itself.
 inline constexpr std::size_t kSm90MostSharedBytes = (227 << 10) - 128;

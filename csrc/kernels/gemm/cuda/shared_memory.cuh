@@ -1,0 +1,102 @@
+#pragma once
+
+// Shared memory by its own addresses, and what Ampere does there: copies from
+// memory that pass no registers, and reads of whole matrices. PTX under the
+// names that it has.
+
+#include <cstdint>
+
+namespace tunedops::cuda {
+
+/// Begins to copy `kBytes`: 4, 8 or 16, to which both addresses are aligned.
+template <int kBytes>
+__device__ inline void begin_copy(unsigned to, const void* from) {
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                 "l"(from)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to),
+                 "l"(from), "n"(kBytes)
+                 : "memory");
+  }
+}
+
+/// The same of the first `bytes` only; the rest becomes zeros. What is not
+/// copied is not read either: without bytes, nothing needs to be there.
+template <int kBytes>
+__device__ inline void begin_copy(unsigned to, const void* from, int bytes) {
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+                 "l"(from), "r"(bytes)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to),
+                 "l"(from), "n"(kBytes), "r"(bytes)
+                 : "memory");
+  }
+}
+
+__device__ inline void store_word(unsigned to, unsigned word) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
+}
+
+/// Of two bytes: the lower half of the word.
+__device__ inline void store_element(unsigned to, unsigned word) {
+  asm volatile("st.shared.u16 [%0], %1;" ::"r"(to),
+               "h"(static_cast<unsigned short>(word))
+               : "memory");
+}
+
+/// Ends a group of this thread's copies.
+__device__ inline void commit_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int kPending>
+__device__ inline void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+/// Until at most so many of this thread's groups, six at most, are not done.
+__device__ inline void wait_copies_but(int pending) {
+  if (pending == 2) {
+    wait_copies<2>();
+  } else if (pending == 1) {
+    wait_copies<1>();
+  } else if (pending == 0) {
+    wait_copies<0>();
+  } else if (pending == 3) {
+    wait_copies<3>();
+  } else if (pending == 4) {
+    wait_copies<4>();
+  } else if (pending == 5) {
+    wait_copies<5>();
+  } else {
+    wait_copies<6>();
+  }
+}
+
+/// Four matrices of 8 x 8 elements of 2 bytes. Lane i gives the address of row
+/// i % 8 of matrix i / 8, and gets two neighbours of row i / 4 of each; of
+/// column i / 4, one below the other, if `kTransposes`.
+template <bool kTransposes>
+__device__ inline void read_matrices(unsigned (&matrices)[4], unsigned from) {
+  if constexpr (kTransposes) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
+                 "{%0, %1, %2, %3}, [%4];"
+                 : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]),
+                   "=r"(matrices[3])
+                 : "r"(from)
+                 : "memory");
+  } else {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+                 "{%0, %1, %2, %3}, [%4];"
+                 : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]),
+                   "=r"(matrices[3])
+                 : "r"(from)
+                 : "memory");
+  }
+}
+
+}  // namespace tunedops::cuda

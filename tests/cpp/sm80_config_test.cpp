@@ -1,0 +1,247 @@
+// The configs of Gemm_Sm80: names that live in users' files, which problems it
+// takes, and by how many bytes it copies operands. A mistake in the last is a
+// misaligned access on the GPU, which ends the process.
+
+#include "kernels/gemm/cuda/sm80_config.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "gpu_problems.h"
+#include "tuning/plan.h"
+
+namespace tunedops::cuda {
+namespace {
+
+constexpr Sm80Limits kAmpere{.multiprocessors = 108,
+                             .shared_bytes = (163 << 10) - 256,
+                             .workspace_cap = std::size_t{32} << 20};
+constexpr Sm80Limits kSmall{.multiprocessors = 58,
+                            .shared_bytes = (99 << 10) - 256,
+                            .workspace_cap = std::size_t{4} << 20};
+
+GemmProblem problem(std::int64_t m, std::int64_t n, std::int64_t k,
+                    const char* layout = "tn") {
+  GemmProblem p = gpu_problem(m, n, k, layout[0] == 't');
+  p.transpose_b = layout[1] == 't';
+  p.ldb = p.transpose_b ? n : k;
+  return p;
+}
+
+std::string reason(const GemmProblem& p) {
+  return sm80_supports(p, kAmpere).reason();
+}
+
+bool takes(const GemmProblem& p, std::string_view text,
+           const Sm80Limits& limits = kAmpere) {
+  const auto config = Config::from_text(text);
+  EXPECT_TRUE(config.has_value()) << text;
+  return config && sm80_from_config(p, limits, *config).has_value();
+}
+
+TEST(Sm80Config, NamesAreThoseOfFiles) {
+  EXPECT_EQ(to_config(Sm80Parameters{}).to_text(),
+            "_tile_128x128x32_stages_4_splitk_1_turned_0");
+  const GemmProblem p = problem(1000, 1000, 1000);
+  for (const char* text : {"_tile_128x128x32_stages_4_splitk_1_turned_0",
+                           "_tile_128x128x32_stages_2_splitk_1_turned_1",
+                           "_tile_128x64x32_stages_3_splitk_2_turned_0",
+                           "_tile_64x128x32_stages_6_splitk_1_turned_1",
+                           "_tile_64x64x32_stages_8_splitk_3_turned_1"}) {
+    const auto x = sm80_from_config(p, kAmpere, *Config::from_text(text));
+    ASSERT_TRUE(x.has_value()) << text;
+    EXPECT_EQ(to_config(*x).to_text(), text);
+  }
+}
+
+TEST(Sm80Config, WhatCannotRunIsRefused) {
+  const GemmProblem p = problem(1000, 1000, 1000);
+  for (const char* text :
+       {"",
+        "_tile_128x128x32",
+        "_tile_128x128x32_stages_4_splitk_1",
+        "_tile_128x128x32_splitk_1_stages_4_turned_0",
+        "_tile_128x128x32_stages_4_splitk_1_turned_0_more_1",
+        "_tile_128x128_stages_4_splitk_1_turned_0",
+        "_tile_128x128x32x1_stages_4_splitk_1_turned_0",
+        "_tile_128x128x64_stages_4_splitk_1_turned_0",
+        "_tile_256x128x32_stages_4_splitk_1_turned_0",
+        "_tile_128x64x32_stages_4_splitk_1_turned_1",
+        "_tile_64x128x32_stages_4_splitk_1_turned_0",
+        "_tile_0x0x32_stages_4_splitk_1_turned_0",
+        "_tile_-128x-128x32_stages_4_splitk_1_turned_0",
+        "_tile_4294967424x128x32_stages_4_splitk_1_turned_0",
+        "_tile_128x128x32_stages_1_splitk_1_turned_0",
+        "_tile_128x128x32_stages_0_splitk_1_turned_0",
+        "_tile_128x128x32_stages_9_splitk_1_turned_0",
+        "_tile_128x128x32_stages_4294967300_splitk_1_turned_0",
+        "_tile_128x128x32_stages_4x4_splitk_1_turned_0",
+        "_tile_128x128x32_stages_4_splitk_0_turned_0",
+        "_tile_128x128x32_stages_4_splitk_-1_turned_0",
+        "_tile_128x128x32_stages_4_splitk_65_turned_0",
+        "_tile_128x128x32_stages_4_splitk_9223372036854775807_turned_0",
+        "_tile_128x128x32_stages_4_splitk_1_turned_2",
+        "_tile_128x128x32_stages_4_splitk_1_turned_-1"}) {
+    EXPECT_FALSE(takes(p, text)) << text;
+  }
+}
+
+TEST(Sm80Config, StagesFitABlocksMemory) {
+  const GemmProblem p = problem(4096, 4096, 4096);
+  EXPECT_TRUE(takes(p, "_tile_128x128x32_stages_8_splitk_1_turned_0"));
+  EXPECT_TRUE(takes(p, "_tile_128x128x32_stages_6_splitk_1_turned_0", kSmall));
+  EXPECT_FALSE(takes(p, "_tile_128x128x32_stages_7_splitk_1_turned_0", kSmall));
+  for (const Sm80Limits& limits : {kAmpere, kSmall}) {
+    for (const Sm80Parameters& x : all_sm80_parameters(p, limits)) {
+      EXPECT_LE(sm80_block_bytes(x), limits.shared_bytes);
+    }
+  }
+  const Sm80Parameters large{.tile_m = 128, .tile_n = 128};
+  EXPECT_EQ(sm80_usual_stages(large, kAmpere), 4);
+  EXPECT_EQ(sm80_usual_stages(large, kSmall), 3);
+  EXPECT_EQ(all_sm80_parameters(p, kSmall).front().stages, 4)
+      << "the smallest tile's";
+}
+
+TEST(Sm80Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
+  const auto most_splits = [](const GemmProblem& p,
+                              const Sm80Limits& limits = kAmpere) {
+    int most = 0;
+    for (const Sm80Parameters& x : all_sm80_parameters(p, limits)) {
+      most = std::max(most, x.splits);
+      EXPECT_LE(sm80_workspace_bytes(p, x), limits.workspace_cap);
+    }
+    return most;
+  };
+  Sm80Limits no_workspace = kAmpere;
+  no_workspace.workspace_cap = 0;
+  EXPECT_EQ(most_splits(problem(8192, 8192, 4096)), 1);
+  EXPECT_EQ(most_splits(problem(128, 128, 65536)), 64);
+  EXPECT_EQ(most_splits(problem(128, 128, 65536), no_workspace), 1);
+  EXPECT_EQ(most_splits(problem(128, 128, 65)), 3);
+  EXPECT_EQ(most_splits(problem(128, 128, 32)), 1);
+  GemmProblem unsplit = problem(128, 128, 65536);
+  unsplit.header.precision = kNoSplitK;
+  EXPECT_EQ(most_splits(unsplit), 1);
+  EXPECT_FALSE(takes(unsplit, "_tile_64x64x32_stages_4_splitk_2_turned_0"));
+}
+
+TEST(Sm80Config, SplitsNeedACounterForEachTile) {
+  constexpr std::int64_t kMost = kMostCounters;
+  Sm80Limits roomy = kAmpere;
+  roomy.workspace_cap = std::size_t{1} << 40;
+  const char* text = "_tile_64x64x32_stages_4_splitk_2_turned_0";
+  EXPECT_TRUE(takes(problem(64 * kMost, 64, 64), text, roomy));
+  EXPECT_FALSE(takes(problem(64 * kMost + 1, 64, 64), text, roomy));
+  EXPECT_TRUE(takes(in_batches(problem(64, 64, 64), kMost), text, roomy));
+  EXPECT_FALSE(takes(in_batches(problem(64, 64, 64), kMost + 1), text, roomy));
+}
+
+TEST(Sm80Config, WorkspaceHoldsEverySplitOfEveryTile) {
+  const GemmProblem p = problem(100, 300, 4096);
+  Sm80Parameters x{.tile_m = 128, .tile_n = 64};
+  EXPECT_EQ(sm80_tiles(p, x), 5);
+  EXPECT_EQ(sm80_workspace_bytes(p, x), 0U);
+  x.splits = 3;
+  EXPECT_EQ(sm80_workspace_bytes(p, x), sizeof(float) * 5 * 3 * 128 * 64);
+  EXPECT_EQ(sm80_workspace_bytes(in_batches(p, 7), x),
+            sizeof(float) * 7 * 5 * 3 * 128 * 64);
+}
+
+TEST(Sm80Layout, LinesAreAlongKOrNot) {
+  for (const char* text : {"nn", "nt", "tn", "tt"}) {
+    const GemmProblem p = problem(200, 300, 408, text);
+    const Sm80Layout layout = sm80_layout(p);
+    EXPECT_EQ(layout.a.k_is_contiguous, text[0] == 't');
+    EXPECT_EQ(layout.b.k_is_contiguous, text[1] == 'n');
+    EXPECT_EQ(layout.a.length, text[0] == 't' ? 408 : 200);
+    EXPECT_EQ(layout.a.lines, text[0] == 't' ? 200 : 408);
+    EXPECT_EQ(layout.b.length, text[1] == 'n' ? 408 : 300);
+    EXPECT_EQ(layout.b.lines, text[1] == 'n' ? 300 : 408);
+    EXPECT_EQ(layout.a.line_stride, p.lda);
+    EXPECT_EQ(layout.b.line_stride, p.ldb);
+  }
+}
+
+TEST(Sm80Layout, UnitsAreWhatEveryLineIsAlignedTo) {
+  const auto units = [](auto change) {
+    GemmProblem p = problem(256, 256, 256);
+    change(p);
+    const Sm80Layout layout = sm80_layout(p);
+    return std::pair{layout.a.unit, layout.b.unit};
+  };
+  using Units = std::pair<int, int>;
+  EXPECT_EQ(units([](auto&) {}), (Units{16, 16}));
+  EXPECT_EQ(units([](auto& p) { p.lda = 257; }), (Units{2, 16}));
+  EXPECT_EQ(units([](auto& p) { p.lda = 258; }), (Units{4, 16}));
+  EXPECT_EQ(units([](auto& p) { p.lda = 260; }), (Units{8, 16}));
+  EXPECT_EQ(units([](auto& p) { p.ldb = 264; }), (Units{16, 16}));
+  for (const int align : {2, 4, 8, 16}) {
+    const auto given = static_cast<std::uint8_t>(align);
+    EXPECT_EQ(units([&](auto& p) { p.align_b = given; }), (Units{16, align}));
+  }
+  // One line is apart from nothing, and so is one matrix; but copies of nothing
+  // have to be aligned where the next would be.
+  EXPECT_EQ(units([](auto& p) { p.m = 1, p.lda = 257; }), (Units{16, 16}));
+  GemmProblem row = problem(1, 256, 256);
+  row.lda = 257;
+  EXPECT_EQ(sm80_layout(row).a.line_stride, 0);
+  EXPECT_EQ(units([](auto& p) { p.stride_a = 1; }), (Units{16, 16}));
+  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65537; }),
+            (Units{2, 16}));
+  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65540; }),
+            (Units{8, 16}));
+}
+
+TEST(Sm80Supports, EveryLeadingDimensionAndAlignmentOfElements) {
+  for (const char* text : {"nn", "nt", "tn", "tt"}) {
+    for (const int ld : {0, 1, 100, 257, 1000}) {
+      GemmProblem p = in_batches(problem(256, 256, 256, text), 3);
+      p.lda = p.ldb = ld;
+      p.stride_a = 7;
+      p.stride_b = 0;
+      p.align_a = p.align_b = p.align_out = 2;
+      EXPECT_EQ(reason(p), "");
+    }
+  }
+  EXPECT_EQ(reason(problem(1, 1, 1)), "");
+}
+
+TEST(Sm80Supports, SaysWhyNot) {
+  const auto after = [](auto change) {
+    GemmProblem p = problem(256, 256, 256);
+    change(p);
+    return reason(p);
+  };
+  EXPECT_EQ(after([](auto& x) {
+              x.a_dtype = x.b_dtype = x.out_dtype = DType::kFloat32;
+            }),
+            "the type is not BFloat16 or Half");
+  const std::string operands =
+      "a and b are not of one type, or out is neither of it nor float";
+  EXPECT_EQ(after([](auto& x) { x.b_dtype = DType::kFloat16; }), operands);
+  EXPECT_EQ(after([](auto& x) { x.out_dtype = DType::kFloat16; }), operands);
+  EXPECT_EQ(after([](auto& x) { x.bias_dtype = DType::kFloat16; }),
+            "the bias is neither of a's type nor float");
+  EXPECT_EQ(after([](auto& x) { x.conjugate_a = true; }),
+            "conjugated operands are not supported");
+  EXPECT_EQ(after([](auto& x) { x.k = 0; }), "the product is empty");
+  EXPECT_EQ(after([](auto& x) { x.batch = -1; }), "the product is empty");
+  EXPECT_EQ(after([](auto& x) { x.m = std::int64_t{1} << 30; }),
+            "a side is longer than 2^30");
+  EXPECT_EQ(after([](auto& x) { x.m = x.n = (1 << 30) - 1; }),
+            "the product has too many tiles");
+  const std::string misaligned = "an operand is not aligned to its elements";
+  EXPECT_EQ(after([](auto& x) { x.align_a = 1; }), misaligned);
+  EXPECT_EQ(after([](auto& x) {
+              x.out_dtype = DType::kFloat32;
+              x.align_out = 2;
+            }),
+            misaligned);
+  EXPECT_EQ(after([](auto& x) { x.out_dtype = DType::kFloat32; }), "");
+  EXPECT_EQ(after([](auto& x) { x.bias_dtype = DType::kFloat32; }), "");
+}
+
+}  // namespace
+}  // namespace tunedops::cuda

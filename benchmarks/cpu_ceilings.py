@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import torch
 import tunedops
 from ceilings import Ceilings
-from sides import DEFAULT
+from sides import DEFAULT, forced
 from tunedops.workloads import Workload
 
 READ_BYTES = 1 << 28
@@ -42,7 +42,7 @@ def product_rate(dtype: str) -> float:
     mat1, mat2 = Workload("", "mm", dtype, "nt", 1, SIZE, SIZE, SIZE).operands("cpu", random=True)
     seconds = []
     for kernel in KERNELS:
-        with tunedops.force(kernel):
+        with forced(kernel):
             seconds.append(fastest(lambda: tunedops.mm(mat1, mat2)))
     return 2 * SIZE**3 / min(seconds)
 

@@ -103,7 +103,7 @@ def cpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:
         f"{facts['device']}, {facts['threads']} threads, torch {facts['torch']}, "
         f"{facts['date'][:10]}; {facts['method']}. "
         f"Geometric mean {geomean(ratios):.2f}x over {len(rows)} rows, worst {min(ratios):.2f}x "
-        f"(`benchmarks/results/{name}.csv`).",
+        f"(`benchmarks/results/{name}.csv`).{one_thread()}",
         "",
         "*of the floor* is the part of the tuned time that memory and arithmetic take at best, "
         "as measured in the same run; what comes from a cache in part may take less.",
@@ -119,6 +119,18 @@ def cpu_block(rows: Sequence[Row], facts: dict[str, Any], name: str) -> str:
             f"| `{row['solution']}` |"
         )
     return "\n".join(lines)
+
+
+def one_thread() -> str:
+    """The same with one thread, if that was recorded."""
+    found = read_record("cpu_one_thread")
+    if found is None:
+        return ""
+    ratios = [float(row["ratio"]) for row in found[0]]
+    return (
+        f" With one thread {geomean(ratios):.2f}x, worst {min(ratios):.2f}x "
+        "(`benchmarks/results/cpu_one_thread.csv`)."
+    )
 
 
 def tuning_block() -> str:

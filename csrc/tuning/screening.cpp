@@ -87,7 +87,12 @@ Status Race::look_at_all() {
       }
     }
     if (is_baseline(racer) && racers_.size() > 1 && out_of_time()) {
-      break;  // its first run took all the time
+      // Its first run took all the time. Nobody else has one, and later stages,
+      // which last longer, must not time who never ran.
+      for (Racer* challenger : challengers_by_time(/*with_slow=*/false)) {
+        challenger->drop_as_late();
+      }
+      break;
     }
     if (status.is_ok()) {
       status = warm_up(racer);

@@ -241,5 +241,24 @@ TEST_F(TunerLimitsTest, TheWinnerIsWhoRan) {
   EXPECT_EQ(outcome.measurements.size(), 41U);
 }
 
+// Between the ends of the stages too: who never ran has nothing to be timed.
+TEST_F(TunerTest, AFirstRunOfAnyLengthLeavesNobodyToBeTimedWhoNeverRan) {
+  limits_.budget_ms = 100;
+  for (int percent = 1; percent <= 110; ++percent) {
+    clear();
+    add({.name = "Default", .ms = 0.5, .load_ms = double(percent)});
+    FakeKernel& rival = add({.name = "Rival", .ms = 0.1});
+    const TuneOutcome outcome = race();
+    if (outcome.status.is_ok()) {
+      EXPECT_GT(rival.runs(), 0) << percent;
+    } else {
+      EXPECT_EQ(rival.runs(), 0) << percent;
+      EXPECT_NE(outcome.status.reason().find("no time to try"),
+                std::string::npos)
+          << outcome.status.reason();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tunedops

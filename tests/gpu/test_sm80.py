@@ -12,7 +12,15 @@ import math
 import pytest
 import torch
 import tunedops
-from gpu_products import GUARD, assert_right, forced_plans_run, matrix, randn, sm80_solutions
+from gpu_products import (
+    GUARD,
+    assert_right,
+    forced_plans_run,
+    matrix,
+    randn,
+    skip_unless_registered,
+    sm80_solutions,
+)
 from torch import Tensor
 from tunedops import _C
 
@@ -26,6 +34,12 @@ pytestmark = [
         reason="needs a GPU of compute capability 8.0",
     ),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _registered() -> None:
+    skip_unless_registered("Gemm_Sm80")
+
 
 HALVES = (torch.bfloat16, torch.float16)
 LAYOUTS = ["nn", "nt", "tn", "tt"]

@@ -11,7 +11,14 @@ import itertools
 import pytest
 import torch
 import tunedops
-from gpu_products import assert_right, forced_plans_run, matrix, randn, sm90_solutions
+from gpu_products import (
+    assert_right,
+    forced_plans_run,
+    matrix,
+    randn,
+    skip_unless_registered,
+    sm90_solutions,
+)
 from tunedops import _C
 
 __all__ = ["forced_plans_run"]
@@ -24,6 +31,12 @@ pytestmark = [
         reason="needs a GPU of compute capability 9.0",
     ),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _registered() -> None:
+    skip_unless_registered("Gemm_Sm90")
+
 
 HALVES = (torch.bfloat16, torch.float16)
 LAYOUTS = ["nn", "nt", "tn", "tt"]

@@ -3,6 +3,7 @@
 #include "kernels/gemm/cpu/isa_loops.h"
 #include "kernels/gemm/cpu/skinny_pack.h"
 #include "kernels/gemm/cpu/skinny_product.h"
+#include "kernels/gemm/cpu/thread_counts.h"
 #include "tuning/listed_space.h"
 #include "tuning/parallel_for.h"
 
@@ -52,22 +53,13 @@ std::int64_t rows_of_piece(const GemmProblem& problem) {
   return problem.transpose_a ? 16 : 64;
 }
 
-int useful_threads(const GemmProblem& problem) {
+std::int64_t pieces(const GemmProblem& problem) {
   const std::int64_t rows = rows_of_piece(problem);
-  const std::int64_t pieces = (problem.m + rows - 1) / rows;
-  return static_cast<int>(
-      std::clamp<std::int64_t>(problem.header.threads, 1, pieces));
+  return (problem.m + rows - 1) / rows;
 }
 
-/// Powers of two and the full count.
 std::vector<int> thread_counts(const GemmProblem& problem) {
-  const int full = useful_threads(problem);
-  std::vector<int> counts;
-  for (int threads = 1; threads < full; threads *= 2) {
-    counts.push_back(threads);
-  }
-  counts.push_back(full);
-  return counts;
+  return cpu::thread_counts(pieces(problem), problem.header.threads);
 }
 
 /// Best guess first.
@@ -163,7 +155,7 @@ class SkinnyPlan final : public Plan {
         problem_.transpose_a ? loops_.dot : loops_.broadcast;
     const std::int64_t m = problem_.m;
     const std::int64_t rows = rows_of_piece(problem_);
-    parallel_for((m + rows - 1) / rows, threads_,
+    parallel_for(pieces(problem_), threads_,
                  [&](std::int64_t begin, std::int64_t end) {
                    function(product, begin * rows, std::min(end * rows, m));
                  });
@@ -258,7 +250,8 @@ GemmCpuSkinny::do_heuristic(const GemmProblem& problem) const {
       problem.a_dtype == DType::kBFloat16 ? Isa::kAvx512Bf16 : Isa::kAvx512;
   const bool keeps_up = isa >= native || (isa >= Isa::kAvx2 && problem.n <= 4);
   if (weight_bytes(problem) < kBeyondCache || !keeps_up ||
-      useful_threads(problem) < problem.header.threads) {
+      cpu::useful_threads(pieces(problem), problem.header.threads) <
+          problem.header.threads) {
     return std::nullopt;
   }
   return to_config(problem, best_guess(problem));

@@ -2,6 +2,7 @@
 
 #include "kernels/gemm/cpu/isa_loops.h"
 #include "kernels/gemm/cpu/skinny_pack.h"
+#include "kernels/gemm/cpu/thread_counts.h"
 #include "kernels/gemm/cpu/thread_scratch.h"
 #include "kernels/gemm/cpu/tiled_product.h"
 #include "tuning/parallel_for.h"
@@ -73,17 +74,6 @@ std::int64_t k_of_split(const GemmProblem& p, int splits) {
   return divide_up(divide_up(p.k, splits), kSplitGrain) * kSplitGrain;
 }
 
-/// Powers of two and the full count, as far as there is work for them.
-std::vector<int> thread_counts(std::int64_t pieces, int most) {
-  const int full = static_cast<int>(std::clamp<std::int64_t>(most, 1, pieces));
-  std::vector<int> counts;
-  for (int threads = 1; threads < full; threads *= 2) {
-    counts.push_back(threads);
-  }
-  counts.push_back(full);
-  return counts;
-}
-
 /// With so many columns of a tile.
 void add_parameters(const GemmProblem& p, int columns,
                     std::vector<Parameters>& all) {
@@ -93,7 +83,7 @@ void add_parameters(const GemmProblem& p, int columns,
   const int most = work < kWorthAThread ? 1 : p.header.threads;
   const std::int64_t pieces = tiles(p, columns) * p.batch;
   for (const int vectors : {4, 2, 1}) {
-    for (const int threads : thread_counts(pieces, most)) {
+    for (const int threads : cpu::thread_counts(pieces, most)) {
       all.push_back({vectors, columns, threads, 1});
     }
     if (pieces >= most || (p.header.precision & kNoSplitK) != 0) {

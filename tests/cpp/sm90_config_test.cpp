@@ -39,13 +39,13 @@ bool takes(const GemmProblem& p, std::string_view text,
 
 TEST(Sm90Config, NamesAreThoseOfFiles) {
   EXPECT_EQ(to_config({}).to_text(),
-            "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0");
+            "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0");
   const GemmProblem p = problem(4096, 4096, 4096);
   for (const char* text :
-       {"_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0",
-        "_tile_128x256x64_cluster_2x1_stages_3_splitk_1_turned_0_pack_0x0",
-        "_tile_128x64x64_cluster_1x2_stages_8_splitk_3_turned_1_pack_0x0",
-        "_tile_64x128x64_cluster_1x1_stages_2_splitk_1_turned_0_pack_0x0"}) {
+       {"_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0",
+        "_tile_128x256x64_cluster_2x1_stages_3_splitk_1_turned_0",
+        "_tile_128x64x64_cluster_1x2_stages_8_splitk_3_turned_1",
+        "_tile_64x128x64_cluster_1x1_stages_2_splitk_1_turned_0"}) {
     const auto x = sm90_from_config(p, kCap * 8, *Config::from_text(text));
     ASSERT_TRUE(x.has_value()) << text;
     EXPECT_EQ(to_config(*x).to_text(), text);
@@ -55,19 +55,18 @@ TEST(Sm90Config, NamesAreThoseOfFiles) {
 TEST(Sm90Config, WhatCannotRunIsRefused) {
   const GemmProblem p = problem(4096, 4096, 4096);
   for (const char* text :
-       {"_tile_256x128x32_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0",
-        "_tile_256x256x64_cluster_1x1_stages_2_splitk_1_turned_0_pack_0x0",
-        "_tile_128x64x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0",
-        "_tile_256x128x64_cluster_2x2_stages_4_splitk_1_turned_0_pack_0x0",
-        "_tile_256x128x64_cluster_4x1_stages_4_splitk_1_turned_0_pack_0x0",
-        "_tile_256x128x64_cluster_1x1_stages_5_splitk_1_turned_0_pack_0x0",
-        "_tile_256x128x64_cluster_1x1_stages_1_splitk_1_turned_0_pack_0x0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_0_turned_0_pack_0x0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_65_turned_0_pack_0x0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_2_pack_0x0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_1x0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0",
-        "_tile_256x128x64x1_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0"}) {
+       {"_tile_256x128x32_cluster_1x1_stages_4_splitk_1_turned_0",
+        "_tile_256x256x64_cluster_1x1_stages_2_splitk_1_turned_0",
+        "_tile_128x64x64_cluster_1x1_stages_4_splitk_1_turned_0",
+        "_tile_256x128x64_cluster_2x2_stages_4_splitk_1_turned_0",
+        "_tile_256x128x64_cluster_4x1_stages_4_splitk_1_turned_0",
+        "_tile_256x128x64_cluster_1x1_stages_5_splitk_1_turned_0",
+        "_tile_256x128x64_cluster_1x1_stages_1_splitk_1_turned_0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_0_turned_0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_65_turned_0",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_2",
+        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1",
+        "_tile_256x128x64x1_cluster_1x1_stages_4_splitk_1_turned_0"}) {
     EXPECT_FALSE(takes(p, text, kCap * 64)) << text;
   }
 }
@@ -106,7 +105,7 @@ TEST(Sm90Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
 TEST(Sm90Layout, LinesAreAlongKOrNot) {
   for (const char* text : {"nn", "nt", "tn", "tt"}) {
     const GemmProblem p = problem(200, 300, 408, text);
-    const Sm90Layout layout = sm90_layout(p, {});
+    const Sm90Layout layout = sm90_layout(p);
     EXPECT_EQ(layout.a.k_is_contiguous, text[0] == 't');
     EXPECT_EQ(layout.b.k_is_contiguous, text[1] == 'n');
     EXPECT_EQ(layout.a.length, text[0] == 't' ? 408 : 200);
@@ -118,64 +117,41 @@ TEST(Sm90Layout, LinesAreAlongKOrNot) {
   }
 }
 
-TEST(Sm90Layout, LinesThatAreNoMultiplesOf16BytesApartAreByClass) {
+TEST(Sm90Layout, LinesThatBeginAtMultiplesOf16BytesAreAligned) {
   GemmProblem p = problem(256, 256, 256);
-  EXPECT_FALSE(sm90_layout(p, {}).a.by_class);
+  EXPECT_TRUE(sm90_layout(p).a.is_aligned);
   p.lda = 257;
-  EXPECT_TRUE(sm90_layout(p, {}).a.by_class);
-  EXPECT_FALSE(sm90_layout(p, {}).b.by_class);
+  EXPECT_FALSE(sm90_layout(p).a.is_aligned);
+  EXPECT_TRUE(sm90_layout(p).b.is_aligned);
   p.lda = 264;
-  EXPECT_FALSE(sm90_layout(p, {}).a.by_class);
+  EXPECT_TRUE(sm90_layout(p).a.is_aligned);
   p.align_a = 8;
-  EXPECT_TRUE(sm90_layout(p, {}).a.by_class);
-  // One line is apart from nothing.
+  EXPECT_FALSE(sm90_layout(p).a.is_aligned);
+  // One line is apart from nothing, and so is one matrix.
   GemmProblem row = problem(1, 256, 255);
   row.ldb = 256;
-  EXPECT_FALSE(sm90_layout(row, {}).a.by_class);
+  EXPECT_TRUE(sm90_layout(row).a.is_aligned);
+  GemmProblem batch = in_batches(problem(128, 128, 128), 1);
+  batch.stride_a += 1;
+  EXPECT_TRUE(sm90_layout(batch).a.is_aligned);
+  batch.batch = 2;
+  EXPECT_FALSE(sm90_layout(batch).a.is_aligned);
 }
 
-TEST(Sm90Layout, KsAreInTheSameOrderInBothOperands) {
-  GemmProblem p = problem(256, 256, 256, "nt");
-  p.lda = 257;
-  const Sm90Layout layout = sm90_layout(p, {});
-  EXPECT_TRUE(layout.a.by_class);
-  EXPECT_TRUE(layout.b.by_class);
-  EXPECT_EQ(reason(p), "");
-}
-
-TEST(Sm90Layout, WhatCannotBeInTheSameOrderIsPacked) {
-  GemmProblem p = problem(256, 256, 256, "nn");
-  p.lda = 257;  // ks by class, and in b k is contiguous
-  EXPECT_EQ(reason(p), "");
-  const auto all = all_sm90_parameters(p, kMultiprocessors, kCap);
-  ASSERT_FALSE(all.empty());
-  for (const Sm90Parameters& x : all) {
-    EXPECT_TRUE(x.packs_a);
-    EXPECT_FALSE(x.packs_b);
-    EXPECT_FALSE(sm90_layout(p, x).a.by_class);
-    EXPECT_EQ(sm90_layout(p, x).a.line_stride, 256);
-    EXPECT_GE(sm90_workspace_bytes(p, x), 256U * 256 * 2);
-  }
-  EXPECT_NE(reason(p, 1000), "") << "there is no room for it";
-}
-
-TEST(Sm90Layout, MatricesOfABatchMayHaveToBePacked) {
-  GemmProblem p = in_batches(problem(128, 128, 128), 5);
-  EXPECT_EQ(reason(p), "");
-  p.stride_a += 1;
-  EXPECT_EQ(reason(p), "");
-  for (const Sm90Parameters& x :
-       all_sm90_parameters(p, kMultiprocessors, kCap)) {
-    EXPECT_TRUE(x.packs_a);
-    const Sm90Access a = sm90_layout(p, x).a;
-    EXPECT_EQ(a.matrix_stride, 128 * 128);
-    EXPECT_EQ(sm90_packed_bytes(p, a), 5U * 128 * 128 * 2);
-  }
-  p.stride_a = 0;
-  for (const Sm90Parameters& x :
-       all_sm90_parameters(p, kMultiprocessors, kCap)) {
-    EXPECT_FALSE(x.packs_a);
-  }
+TEST(Sm90Config, OnlyWhatIsAlignedIsShared) {
+  // Tiles of a cluster that lie along m have the second operand in common.
+  const char* const along_m =
+      "_tile_256x128x64_cluster_2x1_stages_4_splitk_1_turned_0";
+  const char* const along_n =
+      "_tile_256x128x64_cluster_1x2_stages_4_splitk_1_turned_0";
+  GemmProblem p = problem(4096, 4096, 4096);
+  EXPECT_TRUE(takes(p, along_m));
+  EXPECT_TRUE(takes(p, along_n));
+  p.lda = 4097;
+  EXPECT_TRUE(takes(p, along_m));
+  EXPECT_FALSE(takes(p, along_n));
+  p.ldb = 4097;
+  EXPECT_FALSE(takes(p, along_m));
 }
 
 TEST(Sm90Supports, SaysWhyNot) {

@@ -96,7 +96,6 @@ def skinny_solutions(key: tuple[str, str], k: int) -> list[str]:
 
 
 SM90_TILES = [(128, 64), (128, 128), (128, 192), (128, 256), (256, 128)]  # rows, columns
-SM90_CLUSTERS = ["1x1", "2x1", "1x2"]
 
 
 def sm90_stages(tile: tuple[int, int]) -> int:
@@ -106,21 +105,33 @@ def sm90_stages(tile: tuple[int, int]) -> int:
     return min(8, free // (sum(tile) * 64 * 2 + 16))
 
 
+def sm90_clusters(key: tuple[str, str]) -> list[str]:
+    """Blocks of a cluster share what the copy engine brings, so operands that are aligned."""
+
+    def numbers(field: str, default: str) -> list[int]:
+        found = re.search(rf"_{field}((_\d+)+)", key[1])
+        return [int(n) for n in (found[1] if found else default).strip("_").split("_")]
+
+    ld, strides, align = numbers("ld", "0_0"), numbers("stride", "0_0"), numbers("align", "16_16")
+    is_aligned = [ld[i] % 8 == 0 and strides[i] % 8 == 0 and align[i] >= 16 for i in (0, 1)]
+    return ["1x1"] + ["2x1"] * is_aligned[1] + ["1x2"] * is_aligned[0]
+
+
 def sm90_solutions(key: tuple[str, str], k: int) -> list[str]:
-    """All tiles of Gemm_Sm90, turned and not; clusters, splits and packing take turns.
+    """What Gemm_Sm90 offers, and all its tiles, turned and not; clusters and splits take turns.
 
     Empty if this GPU or the problem is none for it.
     """
-    offered = [s for s in _C.candidates(GPU, *key) if s.startswith("Gemm_Sm90_")]
-    packs = sorted({s.rpartition("_pack_")[2] for s in offered})
-    found = list(offered)
-    for i, (turned, tile) in enumerate(itertools.product((0, 1), SM90_TILES if packs else [])):
+    found = [s for s in _C.candidates(GPU, *key) if s.startswith("Gemm_Sm90_")]
+    tiles = SM90_TILES if found else []
+    clusters = sm90_clusters(key)
+    for i, (turned, tile) in enumerate(itertools.product((0, 1), tiles)):
         m, n = tile if turned else tile[::-1]
-        for j, pack in enumerate(packs):
+        for j, cluster in enumerate(clusters):
             splits = [1, 2, 3][(i + j) % 3] if k > 128 else 1
             found.append(
-                f"Gemm_Sm90_tile_{m}x{n}x64_cluster_{SM90_CLUSTERS[(i + j + turned) % 3]}"
-                f"_stages_{sm90_stages(tile)}_splitk_{splits}_turned_{turned}_pack_{pack}"
+                f"Gemm_Sm90_tile_{m}x{n}x64_cluster_{cluster}"
+                f"_stages_{sm90_stages(tile)}_splitk_{splits}_turned_{turned}"
             )
     return list(dict.fromkeys(found))
 

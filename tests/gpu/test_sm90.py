@@ -1,7 +1,7 @@
 """Gemm_Sm90 against float64: every tile, every way operands and outputs can lie.
 
-Operands whose lines are no multiples of 16 bytes apart are read by class (see sm90_product.h);
-which lines exist in a class, and where they begin, is what most of these sizes are about.
+Operands whose lines begin at no multiples of 16 bytes are shifted to their places on the way
+(see sm90_shift.cuh); where lines begin and end is what most of these sizes are about.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _registered() -> None:
 
 HALVES = (torch.bfloat16, torch.float16)
 LAYOUTS = ["nn", "nt", "tn", "tt"]
-# m, n, k. Multiples of 8 and of tiles, their neighbours, and less than one class of each.
+# m, n, k. Multiples of 8 and of tiles, their neighbours, and less than 16 bytes of each.
 SIZES = [
     (256, 256, 256),
     (257, 129, 255),

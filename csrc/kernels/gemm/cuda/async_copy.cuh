@@ -35,13 +35,14 @@ __device__ inline void arrive_expecting(std::uint64_t* barrier,
                : "memory");
 }
 
-/// At the barrier that another block of the cluster has in that place.
+/// At the barrier that another block of the cluster has in that place. Orders
+/// nothing that was written, which would take as long as a whole step: for
+/// those who have only read.
 __device__ inline void arrive_at(std::uint64_t* barrier, unsigned block) {
   asm volatile("{\n"
                ".reg .b32 there;\n"
                "mapa.shared::cluster.u32 there, %0, %1;\n"
-               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, "
-               "[there];\n"
+               "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
                "}" ::"r"(shared_address(barrier)),
                "r"(block)
                : "memory");
@@ -111,6 +112,12 @@ __device__ inline void copy_box_to(std::uint16_t blocks, void* to,
       "l"(map), "r"(shared_address(barrier)), "r"(at.inner), "r"(at.outer),
       "r"(at.batch), "h"(blocks)
       : "memory");
+}
+
+/// Orders what this thread stored in shared memory before what the tensor cores
+/// read there once they were told.
+__device__ inline void publish_stores() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 __device__ inline void prefetch_map(const CUtensorMap* map) {

@@ -8,7 +8,6 @@
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
 #include "kernels/gemm/cuda/cublaslt_cost.h"
-#include "kernels/gemm/cuda/pack_lines.h"
 #include "kernels/gemm/cuda/sm90_config.h"
 #include "kernels/gemm/cuda/sm90_product.h"
 #include "kernels/gemm/cuda/sm90_strip.h"
@@ -29,46 +28,40 @@ using cuda::Sm90Product;
 // What kernels that nobody measured are proposed.
 constexpr std::size_t kProposals = 6;
 
-// No coordinate of a side reaches it, so what begins there comes as zeros.
-constexpr int kNowhere = 1 << 30;
-
 int divide_up(std::int64_t value, std::int64_t by) {
   return static_cast<int>((value + by - 1) / by);
 }
 
-// Where an operand is this time, for the copy engine.
-Status place_operand(const Sm90Access& x, DType dtype, std::int64_t batch,
-                     const void* data, Sm90Operand& operand) {
-  operand.is_by_class = x.by_class ? 1 : 0;
-  operand.is_batched = batch > 1 && x.matrix_stride > 0 ? 1 : 0;
-  const int classes = x.by_class ? cuda::kClasses : 1;
-  for (int c = 0; c < classes; ++c) {
-    // A class without a line is copied from another's, from beyond its end.
-    const bool is_empty = c >= x.lines;
-    const std::int64_t first = is_empty ? 0 : c;
-    const auto address = reinterpret_cast<std::uintptr_t>(data) +
-                         static_cast<std::uintptr_t>(first * x.line_stride) * 2;
-    const auto before = static_cast<int>(address % 16 / 2);
-    const cuda::TensorView view{
-        .base = reinterpret_cast<const void*>(address - address % 16),
-        .dtype = dtype,
-        .length = x.length + before,
-        .lines = divide_up(x.lines - first, classes),
-        .line_stride = x.line_stride * classes,
-        .matrices = operand.is_batched != 0 ? batch : 1,
-        .matrix_stride = x.matrix_stride,
-        .box_lines = cuda::kPiece / classes};
-    operand.shift[c] = is_empty ? kNowhere : before;
-    if (Status encoded = encode_tensor_map(view, operand.maps[c]);
-        !encoded.is_ok()) {
-      return encoded;
-    }
+Sm90Operand describe(const Sm90Access& x) {
+  Sm90Operand operand{};
+  operand.line_stride = x.line_stride;
+  operand.matrix_stride = x.matrix_stride;
+  operand.lines = static_cast<int>(x.lines);
+  operand.length = static_cast<int>(x.length);
+  operand.is_aligned = x.is_aligned ? 1 : 0;
+  return operand;
+}
+
+// Where an operand is this time.
+Status place(const void* data, DType dtype, std::int64_t batch,
+             Sm90Operand& operand) {
+  operand.data = data;
+  if (operand.is_aligned == 0) {
+    return Status::ok();
   }
-  return Status::ok();
+  return cuda::encode_tensor_map(
+      {.base = data,
+       .dtype = dtype,
+       .length = operand.length,
+       .lines = operand.lines,
+       .line_stride = operand.line_stride,
+       .matrices = operand.matrix_stride != 0 ? batch : 1,
+       .matrix_stride = operand.matrix_stride},
+      operand.map);
 }
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
-  const Sm90Layout layout = cuda::sm90_layout(p, x);
+  const Sm90Layout layout = cuda::sm90_layout(p);
   const int multiprocessors =
       cuda::device_facts(p.header.device_index).multiprocessors;
   Sm90Launch launch;
@@ -88,7 +81,10 @@ Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
 // All of the product that is known before the addresses are.
 Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   const bool turned = x.turned;
+  const Sm90Layout layout = cuda::sm90_layout(p);
   Sm90Product product{};
+  product.a = describe(turned ? layout.a : layout.b);
+  product.b = describe(turned ? layout.b : layout.a);
   product.output = cuda::output_of(p, turned);
   product.cluster_rows = turned ? x.cluster_m : x.cluster_n;
   product.cluster_columns = turned ? x.cluster_n : x.cluster_m;
@@ -106,51 +102,11 @@ Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   return product;
 }
 
-// An operand that is packed first, or not.
-class Packing {
- public:
-  Packing(const GemmProblem& p, bool is_wanted, const Sm90Access& from)
-      : is_wanted_(is_wanted),
-        bytes_(is_wanted ? cuda::sm90_packed_bytes(p, from) : 0) {
-    lines_.length = from.length;
-    lines_.lines = from.lines;
-    lines_.line_stride = from.line_stride;
-    lines_.matrices = from.matrix_stride == 0 ? 1 : p.batch;
-    lines_.matrix_stride = from.matrix_stride;
-  }
-
-  bool is_wanted() const { return is_wanted_; }
-
-  /// `data` and `free` workspace become the packed copy and what is behind it.
-  Status run(const void*& data, char*& free, cudaStream_t stream) const {
-    if (!is_wanted_) {
-      return Status::ok();
-    }
-    cuda::UnpackedLines from = lines_;
-    from.data = data;
-    data = free;
-    free += bytes_;
-    return cuda::to_status(
-        cuda::pack_lines(from, const_cast<void*>(data), stream),
-        "packing an operand for Gemm_Sm90");
-  }
-
- private:
-  bool is_wanted_;
-  std::size_t bytes_;
-  cuda::UnpackedLines lines_;
-};
-
 class Sm90Plan final : public Plan {
  public:
   Sm90Plan(const GemmProblem& problem, const Sm90Parameters& parameters)
       : product_(describe(problem, parameters)),
-        launch_(launch_of(problem, parameters)),
-        layout_(cuda::sm90_layout(problem, parameters)),
-        turned_(parameters.turned),
-        packs_a_(problem, parameters.packs_a, cuda::sm90_layout(problem, {}).a),
-        packs_b_(problem, parameters.packs_b, cuda::sm90_layout(problem, {}).b),
-        packed_at_(cuda::sm90_partial_bytes(problem, parameters)),
+        launch_(launch_of(problem, parameters)), turned_(parameters.turned),
         dtype_(problem.a_dtype), alpha_(problem.alpha), beta_(problem.beta),
         has_bias_(problem.has_bias()),
         workspace_bytes_(cuda::sm90_workspace_bytes(problem, parameters)),
@@ -173,9 +129,14 @@ class Sm90Plan final : public Plan {
     Sm90Launch launch = launch_;
     launch.stream = static_cast<cudaStream_t>(stream.handle);
     Sm90Product product = product_;
-    if (Status placed = place_operands(arguments, launch.stream, product);
-        !placed.is_ok()) {
-      return placed;
+    const auto batch = std::int64_t{product.schedule.batch};
+    for (const auto& [operand, index] :
+         {std::pair{&product.a, turned_ ? kGemmA : kGemmB},
+          std::pair{&product.b, turned_ ? kGemmB : kGemmA}}) {
+      if (Status placed = place(data[index], dtype_, batch, *operand);
+          !placed.is_ok()) {
+        return placed;
+      }
     }
     product.output.out = data[kGemmOut];
     product.output.bias = has_bias_ ? data[kGemmBias] : nullptr;
@@ -191,38 +152,11 @@ class Sm90Plan final : public Plan {
 
   std::size_t workspace_bytes() const override { return workspace_bytes_; }
   std::size_t counter_count() const override { return counters_; }
-  int launches() const override {
-    return 1 + (packs_a_.is_wanted() ? 1 : 0) + (packs_b_.is_wanted() ? 1 : 0);
-  }
 
  private:
-  Status place_operands(const Arguments& arguments, cudaStream_t stream,
-                        Sm90Product& product) const {
-    const void* a = arguments.operands[kGemmA];
-    const void* b = arguments.operands[kGemmB];
-    char* free = static_cast<char*>(arguments.workspace) + packed_at_;
-    if (Status packed = packs_a_.run(a, free, stream); !packed.is_ok()) {
-      return packed;
-    }
-    if (Status packed = packs_b_.run(b, free, stream); !packed.is_ok()) {
-      return packed;
-    }
-    if (Status placed = place_operand(layout_.a, dtype_, product.schedule.batch,
-                                      a, turned_ ? product.a : product.b);
-        !placed.is_ok()) {
-      return placed;
-    }
-    return place_operand(layout_.b, dtype_, product.schedule.batch, b,
-                         turned_ ? product.b : product.a);
-  }
-
   Sm90Product product_;
   Sm90Launch launch_;
-  Sm90Layout layout_;
   bool turned_;
-  Packing packs_a_;
-  Packing packs_b_;
-  std::size_t packed_at_;  // in workspace
   DType dtype_;
   ScalarClass alpha_;
   ScalarClass beta_;
@@ -236,23 +170,6 @@ struct Guess {
   double us;
 };
 
-// What packing takes beside the product.
-double packing_us(const GemmProblem& p, const Sm90Parameters& x,
-                  double bytes_per_us) {
-  constexpr double kLaunchUs = 2;
-  const Sm90Layout layout = cuda::sm90_layout(p, x);
-  double us = 0;
-  for (const auto& [packs, access] :
-       {std::pair{x.packs_a, layout.a}, std::pair{x.packs_b, layout.b}}) {
-    if (packs) {
-      us += kLaunchUs +
-            2 * static_cast<double>(cuda::sm90_packed_bytes(p, access)) /
-                bytes_per_us;
-    }
-  }
-  return us;
-}
-
 // All that can run, the fastest by the model first.
 std::vector<Guess> guesses(const GemmProblem& p) {
   const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
@@ -263,8 +180,7 @@ std::vector<Guess> guesses(const GemmProblem& p) {
     const cuda::Tiling tiling{.tile = {x.tile_m, x.tile_n},
                               .cluster = {x.cluster_m, x.cluster_n},
                               .consumers = 2};
-    all.push_back({x, cost.total_us(tiling, cost.step_us(tiling), x.splits) +
-                          packing_us(p, x, facts.bytes_per_us)});
+    all.push_back({x, cost.total_us(tiling, cost.step_us(tiling), x.splits)});
   }
   std::stable_sort(
       all.begin(), all.end(),
@@ -276,10 +192,8 @@ Coordinates coordinates_of(const Sm90Parameters& x) {
   const auto log2_of = [](int value) {
     return std::log2(static_cast<float>(value));
   };
-  return {log2_of(x.tile_m),       log2_of(x.tile_n),
-          log2_of(x.cluster_m),    log2_of(x.cluster_n),
-          log2_of(x.splits),       x.turned ? 1.0F : 0.0F,
-          x.packs_a ? 1.0F : 0.0F, x.packs_b ? 1.0F : 0.0F};
+  return {log2_of(x.tile_m),    log2_of(x.tile_n), log2_of(x.cluster_m),
+          log2_of(x.cluster_n), log2_of(x.splits), x.turned ? 1.0F : 0.0F};
 }
 
 std::optional<Sm90Parameters> usable(const GemmProblem& problem,

@@ -2,20 +2,19 @@
 
 // Products of bf16 and fp16 on Hopper, of any size and alignment. Blocks as
 // many as the GPU has multiprocessors walk through the tiles of the output; in
-// each, one warp lets the copy engine bring the operands and eight multiply
-// them on the tensor cores.
+// each, one warp has the copy engine bring the operands and eight multiply them
+// on the tensor cores.
 //
 // What it is for: libraries fall back to kernels that load single elements
 // where a side or a leading dimension is no multiple of 8, and take up to nine
-// times as long as the same product one column larger. Here such operands are
-// copied by the copy engine all the same, every eighth line as a tensor of its
-// own (Sm90Operand), and outputs are written line by line, wherever a line
-// begins.
+// times as long as the same product one column larger. Here the lines of such
+// operands are shifted to where the tensor cores want them on their way to
+// shared memory (sm90_shift.cuh), by four warps that do nothing else, and
+// outputs are written line by line, wherever a line begins.
 //
 // Parameters: `tile` m x n x k of a block, `cluster` of tiles that share what
 // they copy, `stages` of the ring of operands, `splitk`, blocks that share one
-// tile and add it up in a fixed order, `turned`: for few columns n, `pack`:
-// which operands are copied first to where the copy engine takes whole lines.
+// tile and add it up in a fixed order, `turned`: for few columns n.
 
 #include "kernels/gemm/gemm_kernel.h"
 

@@ -19,9 +19,8 @@ class Sm80Finish {
   /// `strip` is this warp's own.
   __device__ Sm80Finish(const Sm80Product& product, float* strip)
       : p_(product), strip_(strip),
-        columns_(p_.is_turned ? Tile::kWarpRows : Tile::kWarpColumns),
-        pitch_(columns_ +
-               (p_.is_turned ? kSm80StripRoomTurned : kSm80StripRoom)) {}
+        pitch_(p_.is_turned ? Tile::kWarpRows + kSm80StripRoomTurned
+                            : Tile::kWarpColumns + kSm80StripRoom) {}
 
   /// `first` is where the warp's first row and column belong, as the
   /// instruction has them.
@@ -87,14 +86,22 @@ class Sm80Finish {
 
   template <class Out>
   __device__ void empty(const TilePlace& place, int strip) const {
-    const TileWriter<typename Tile::Element, Out> writer(p_.output, place,
-                                                         columns_);
-    writer.write_rows(strip_, pitch_, kStripRows * strip, 1);
+    if (p_.is_turned) {
+      empty<Out, Tile::kWarpRows>(place, strip);
+    } else {
+      empty<Out, Tile::kWarpColumns>(place, strip);
+    }
+  }
+
+  template <class Out, int kColumns>
+  __device__ void empty(const TilePlace& place, int strip) const {
+    const TileWriter<typename Tile::Element, Out, kColumns> writer(p_.output,
+                                                                   place);
+    writer.write_rows(strip_, pitch_, kStripRows * strip);
   }
 
   const Sm80Product& p_;
   float* strip_;
-  int columns_;  // of the strip
   int pitch_;
 };
 

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "kernels/gemm/cuda/half_product_support.h"
-#include "kernels/gemm/cuda/packed_lines.h"
 #include "kernels/gemm/cuda/sm90_strip.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
 #include "tuning/plan.h"
@@ -25,9 +24,8 @@ constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
 constexpr int kMostSplits = 64;
 
-// The copy engine's distances are below 2^40 bytes, also that of every eighth
-// line.
-constexpr std::int64_t kMostStride = (std::int64_t{1} << 36) - 1;
+// The copy engine's distances are below 2^40 bytes.
+constexpr std::int64_t kMostStride = (std::int64_t{1} << 39) - 1;
 
 std::int64_t divide_up(std::int64_t value, std::int64_t by) {
   return (value + by - 1) / by;
@@ -43,54 +41,21 @@ Sm90Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
   x.k_is_contiguous = k_is_contiguous;
   x.length = k_is_contiguous ? p.k : side;
   x.lines = k_is_contiguous ? side : p.k;
-  x.line_stride = ld;
-  x.matrix_stride = stride;
-  x.by_class =
-      align < 16 || (x.lines > 1 && !is_multiple_of_16_bytes(ld, p.a_dtype));
+  // One line is apart from nothing, and so is one matrix.
+  x.line_stride = x.lines > 1 ? ld : 0;
+  x.matrix_stride = p.batch > 1 ? stride : 0;
+  x.is_aligned = align >= 16 &&
+                 is_multiple_of_16_bytes(x.line_stride, p.a_dtype) &&
+                 is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype);
   return x;
 }
 
-bool has_unaligned_matrices(const GemmProblem& p, const Sm90Access& x) {
-  return p.batch > 1 && !is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype);
-}
-
-void pack(Sm90Access& x) {
-  x.by_class = false;
-  x.line_stride = packed_line_stride(x.length);
-  x.matrix_stride = x.matrix_stride == 0 ? 0 : x.lines * x.line_stride;
-}
-
-// Whether the copy engine can bring it as it lies, or packed.
-bool can_copy(const GemmProblem& p, const Sm90Access& x) {
-  return (x.lines == 1 || x.line_stride >= x.length) &&
-         !has_unaligned_matrices(p, x);
-}
-
-bool takes_ks_by_class(const Sm90Access& x) {
-  return x.by_class && !x.k_is_contiguous;
-}
-
-Sm90Access access_of_a(const GemmProblem& p) {
-  return access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a);
-}
-
-Sm90Access access_of_b(const GemmProblem& p) {
-  return access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b);
-}
-
-// What needs no packing is not packed.
-bool may_pack(const GemmProblem& p, const Sm90Access& x) {
-  return x.by_class || has_unaligned_matrices(p, x);
-}
-
-bool can_copy_both(const GemmProblem& p, const Sm90Parameters& x) {
-  if ((x.packs_a && !may_pack(p, access_of_a(p))) ||
-      (x.packs_b && !may_pack(p, access_of_b(p)))) {
-    return false;
-  }
-  const Sm90Layout layout = sm90_layout(p, x);
-  return can_copy(p, layout.a) && can_copy(p, layout.b) &&
-         takes_ks_by_class(layout.a) == takes_ks_by_class(layout.b);
+// Blocks of a cluster share what the copy engine brings. Those above each other
+// have their columns in common.
+bool can_share(const GemmProblem& p, const Sm90Parameters& x) {
+  const Sm90Layout layout = sm90_layout(p);
+  return (x.cluster_m == 1 || layout.b.is_aligned) &&
+         (x.cluster_n == 1 || layout.a.is_aligned);
 }
 
 int most_stages(const Sm90Parameters& x) {
@@ -123,31 +88,19 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
   if (tiles > std::numeric_limits<std::int32_t>::max() / p.batch / x.splits) {
     return false;
   }
-  if (!can_copy_both(p, x) || sm90_workspace_bytes(p, x) > workspace_cap) {
-    return false;
-  }
-  return x.splits == 1 ||
-         ((p.header.precision & kNoSplitK) == 0 &&
-          x.splits <= divide_up(p.k, kSm90StageK) &&
-          tiles * p.batch <= static_cast<std::int64_t>(kMostCounters));
+  return can_share(p, x) &&
+         (x.splits == 1 ||
+          ((p.header.precision & kNoSplitK) == 0 &&
+           x.splits <= divide_up(p.k, kSm90StageK) &&
+           tiles * p.batch <= static_cast<std::int64_t>(kMostCounters) &&
+           sm90_workspace_bytes(p, x) <= workspace_cap));
 }
 
 }  // namespace
 
-Sm90Layout sm90_layout(const GemmProblem& p, const Sm90Parameters& x) {
-  Sm90Layout layout{access_of_a(p), access_of_b(p)};
-  if (x.packs_a) {
-    pack(layout.a);
-  }
-  if (x.packs_b) {
-    pack(layout.b);
-  }
-  // Where lines are ks, both operands must have them in the same order.
-  if (!layout.a.k_is_contiguous && !layout.b.k_is_contiguous) {
-    layout.a.by_class = layout.b.by_class =
-        layout.a.by_class || layout.b.by_class;
-  }
-  return layout;
+Sm90Layout sm90_layout(const GemmProblem& p) {
+  return {access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a),
+          access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b)};
 }
 
 Config to_config(const Sm90Parameters& x) {
@@ -156,52 +109,35 @@ Config to_config(const Sm90Parameters& x) {
       .with("cluster", {x.cluster_m, x.cluster_n})
       .with("stages", x.stages)
       .with("splitk", x.splits)
-      .with("turned", x.turned ? 1 : 0)
-      .with("pack", {x.packs_a ? 1 : 0, x.packs_b ? 1 : 0});
+      .with("turned", x.turned ? 1 : 0);
 }
 
 Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
   if (Status half = supports_half_product(p); !half.is_ok()) {
     return half;
   }
-  for (const Sm90Access& x : {access_of_a(p), access_of_b(p)}) {
+  const Sm90Layout layout = sm90_layout(p);
+  for (const Sm90Access& x : {layout.a, layout.b}) {
     if (x.lines > 1 && x.line_stride < x.length) {
       return Status::unsupported("lines of an operand overlap");
     }
     if (x.line_stride > kMostStride || x.matrix_stride > kMostStride) {
       return Status::unsupported(
-          "lines or matrices of an operand are more than 2^36 elements apart");
+          "lines or matrices of an operand are 2^39 elements apart or more");
     }
   }
-  const auto can_run_packed = [&](bool packs_a, bool packs_b) {
-    return can_run(p, workspace_cap,
-                   {.tile_m = 256,
-                    .tile_n = 128,
-                    .stages = kLeastStages,
-                    .packs_a = packs_a,
-                    .packs_b = packs_b});
-  };
-  return can_run_packed(false, false) || can_run_packed(true, false) ||
-                 can_run_packed(false, true) || can_run_packed(true, true)
+  return can_run(p, workspace_cap, {.stages = kLeastStages})
              ? Status::ok()
-             : Status::unsupported(
-                   "the product has too many tiles, or operands that have to "
-                   "be packed and take more workspace than is allowed");
+             : Status::unsupported("the product has too many tiles");
 }
 
 std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
                                                 int multiprocessors,
                                                 std::size_t workspace_cap) {
   std::vector<Sm90Parameters> all;
-  const auto add = [&](Sm90Parameters x) {
-    for (const auto& [packs_a, packs_b] :
-         {std::pair{false, false}, std::pair{true, false},
-          std::pair{false, true}, std::pair{true, true}}) {
-      x.packs_a = packs_a;
-      x.packs_b = packs_b;
-      if (can_run(p, workspace_cap, x)) {
-        all.push_back(x);
-      }
+  const auto add = [&](const Sm90Parameters& x) {
+    if (can_run(p, workspace_cap, x)) {
+      all.push_back(x);
     }
   };
   for (const bool turned : {false, true}) {
@@ -245,9 +181,7 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
                            .cluster_n = number(config.values("cluster"), 1),
                            .stages = number(config.values("stages"), 0),
                            .splits = number(config.values("splitk"), 0),
-                           .turned = number(config.values("turned"), 0) == 1,
-                           .packs_a = number(config.values("pack"), 0) == 1,
-                           .packs_b = number(config.values("pack"), 1) == 1};
+                           .turned = number(config.values("turned"), 0) == 1};
     if (to_config(x) == config && can_run(p, workspace_cap, x)) {
       return x;
     }
@@ -258,9 +192,10 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
 
 bool sm90_surely_wins(const GemmProblem& p) {
   constexpr std::int64_t kManyMultiplyAdds = std::int64_t{1} << 30;
-  const bool is_unaligned =
-      may_pack(p, access_of_a(p)) || may_pack(p, access_of_b(p)) ||
-      !is_multiple_of_16_bytes(p.ldc, p.out_dtype) || p.align_out < 16;
+  const Sm90Layout layout = sm90_layout(p);
+  const bool is_unaligned = !layout.a.is_aligned || !layout.b.is_aligned ||
+                            !is_multiple_of_16_bytes(p.ldc, p.out_dtype) ||
+                            p.align_out < 16;
   return is_unaligned && p.m >= 64 && p.n >= 64 &&
          static_cast<double>(p.m) * static_cast<double>(p.n) *
                  static_cast<double>(p.k) * static_cast<double>(p.batch) >=
@@ -277,31 +212,14 @@ std::size_t sm90_stage_bytes(const Sm90Parameters& x) {
          2;  // bytes of an element
 }
 
-std::size_t sm90_partial_bytes(const GemmProblem& p, const Sm90Parameters& x) {
+std::size_t sm90_workspace_bytes(const GemmProblem& p,
+                                 const Sm90Parameters& x) {
   if (x.splits == 1) {
     return 0;
   }
   return sizeof(float) *
          static_cast<std::size_t>(sm90_tiles(p, x) * p.batch * x.splits *
                                   x.tile_m * x.tile_n);
-}
-
-// A multiple of 16; as many as are never allowed if they are too many to count.
-std::size_t sm90_packed_bytes(const GemmProblem& p, const Sm90Access& x) {
-  constexpr std::size_t kFar = std::size_t{1} << 60;
-  const std::int64_t matrices = x.matrix_stride == 0 ? 1 : p.batch;
-  const auto line = size_of(p.a_dtype) *
-                    static_cast<std::size_t>(packed_line_stride(x.length));
-  const auto lines = static_cast<std::size_t>(x.lines * matrices);
-  return lines > kFar / line ? kFar : lines * line;
-}
-
-std::size_t sm90_workspace_bytes(const GemmProblem& p,
-                                 const Sm90Parameters& x) {
-  const Sm90Layout layout = sm90_layout(p, x);
-  return sm90_partial_bytes(p, x) +
-         (x.packs_a ? sm90_packed_bytes(p, layout.a) : 0) +
-         (x.packs_b ? sm90_packed_bytes(p, layout.b) : 0);
 }
 
 }  // namespace tunedops::cuda

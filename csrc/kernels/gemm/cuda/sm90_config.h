@@ -27,30 +27,26 @@ struct Sm90Parameters {
   // Whether the instruction's rows, of which a tile has 128 or 256, lie along
   // m, which is contiguous in the output, and not along n. For few columns n.
   bool turned = false;
-  // Operands that are copied to where their lines are multiples of 16 bytes
-  // apart before they are multiplied.
-  bool packs_a = false;
-  bool packs_b = false;
 };
 
-/// An operand as the copy engine sees it: lines of contiguous elements.
+/// An operand: lines of contiguous elements.
 struct Sm90Access {
   bool k_is_contiguous = true;  // so lines are rows or columns, else ks
-  bool by_class = false;        // lines are no multiples of 16 bytes apart
+  bool is_aligned = true;  // all begin at multiples of 16 bytes, as the copy
+                           // engine wants them
   std::int64_t length = 0;
   std::int64_t lines = 0;
-  std::int64_t line_stride = 0;  // in elements
-  std::int64_t matrix_stride = 0;
+  std::int64_t line_stride = 0;    // in elements
+  std::int64_t matrix_stride = 0;  // 0: all matrices are the same
 };
 
 struct Sm90Layout {
   Sm90Access a;  // of the problem's operands
   Sm90Access b;
 };
-Sm90Layout sm90_layout(const GemmProblem& problem,
-                       const Sm90Parameters& parameters);
+Sm90Layout sm90_layout(const GemmProblem& problem);
 
-/// `_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0_pack_0x0`
+/// `_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0`
 Config to_config(const Sm90Parameters& parameters);
 
 /// `workspace_cap` in bytes.
@@ -78,12 +74,7 @@ std::int64_t sm90_tiles(const GemmProblem& problem,
 /// Of both operands in one stage.
 std::size_t sm90_stage_bytes(const Sm90Parameters& parameters);
 
-/// The sums of all splits, until they are added up; behind them packed
-/// operands.
-std::size_t sm90_partial_bytes(const GemmProblem& problem,
-                               const Sm90Parameters& parameters);
-std::size_t sm90_packed_bytes(const GemmProblem& problem,
-                              const Sm90Access& access);
+/// The sums of all splits, until they are added up.
 std::size_t sm90_workspace_bytes(const GemmProblem& problem,
                                  const Sm90Parameters& parameters);
 

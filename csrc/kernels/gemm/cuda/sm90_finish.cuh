@@ -1,9 +1,8 @@
 #pragma once
 
 // From the sums of Gemm_Sm90 to the output. A thread holds two neighbouring
-// columns of a row, or what lies eight apart where operands are by class; so
-// the sums of a warp go through a strip of shared memory, eight rows by 64
-// columns at a time.
+// columns of a row of every eight; so the sums of a warp go through a strip of
+// shared memory, eight rows by 64 columns at a time.
 
 #include "kernels/gemm/cuda/sm90_product.h"
 #include "kernels/gemm/cuda/sm90_strip.h"
@@ -12,18 +11,14 @@
 namespace tunedops::cuda {
 
 /// What a group of four warps has: blocks of 64 rows, as many columns as the
-/// tile. Operands whose lines are rows or columns and are by class give those
-/// in another order.
+/// tile.
 template <class Tile, int kBlocks>
 class Sm90Finish {
  public:
   using Sums = float[kBlocks][Tile::kColumns / 2];
 
   __device__ Sm90Finish(const Sm90Product& product, float* strip)
-      : p_(product), strip_(strip),
-        rows_by_class_(Tile::kAIsAlongK && product.a.is_by_class != 0),
-        columns_by_class_(Tile::kBIsAlongK && product.b.is_by_class != 0),
-        pitch_(columns_by_class_ ? kSm90StripPitchByClass : kSm90StripPitch) {}
+      : p_(product), strip_(strip) {}
 
   /// `first` is where the first of them belongs.
   __device__ void write(const Sums& sums, const TilePlace& first) const {
@@ -60,39 +55,30 @@ class Sm90Finish {
                        int strip) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int t = 2 * (lane % 4);
-    float* const line = strip_ + lane / 4 * pitch_;
+    float* const line = strip_ + lane / 4 * kSm90StripPitch;
 #pragma unroll
     for (int j = 0; j < kPiece / 8; ++j) {
       const int at = strip / 2 * kPiece / 2 + 4 * j + 2 * (strip % 2);
-      if (columns_by_class_) {
-        line[8 * t + j] = sums[at];
-        line[8 * t + 8 + j] = sums[at + 1];
-      } else {
-        *reinterpret_cast<float2*>(line + 8 * j + t) =
-            make_float2(sums[at], sums[at + 1]);
-      }
+      *reinterpret_cast<float2*>(line + 8 * j + t) =
+          make_float2(sums[at], sums[at + 1]);
     }
   }
 
   template <class Out>
   __device__ void empty(const TilePlace& place, int half) const {
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
-    const int first = rows_by_class_ ? 2 * warp + half : 16 * warp + 8 * half;
-    const int step = rows_by_class_ ? kClasses : 1;
-    const TileWriter<typename Tile::Element, Out> writer(p_.output, place,
-                                                         kPiece);
+    const int first = 16 * warp + 8 * half;
+    const TileWriter<typename Tile::Element, Out, kPiece> writer(p_.output,
+                                                                 place);
     if (p_.output.column_stride == 1) {
-      writer.write_rows(strip_, pitch_, first, step);
+      writer.write_rows(strip_, kSm90StripPitch, first);
     } else {
-      writer.write_columns(strip_, pitch_, first, step);
+      writer.write_columns(strip_, kSm90StripPitch, first);
     }
   }
 
   const Sm90Product& p_;
   float* strip_;
-  bool rows_by_class_;
-  bool columns_by_class_;
-  int pitch_;
 };
 
 }  // namespace tunedops::cuda

@@ -1,19 +1,15 @@
 #pragma once
 
 // The kernel of Gemm_Sm90 for one element type. Three groups of four warps: two
-// multiply, of the third one warp copies and gives its registers to the others.
-// Included by one .cu file a type, which are compiled side by side.
+// multiply, the third brings the operands. Included by one .cu file a type,
+// which are compiled side by side.
 
 #include "kernels/gemm/cuda/sm90_copy.cuh"
 #include "kernels/gemm/cuda/sm90_multiply.cuh"
 
 namespace tunedops::cuda {
 
-inline constexpr int kSm90Threads = kSm90Multipliers + 128;
-
-// Registers of a thread: 65536 in all.
-#define TUNEDOPS_REGISTERS_OF_COPIES "56"
-#define TUNEDOPS_REGISTERS_OF_SUMS "224"
+inline constexpr int kSm90Threads = kSm90Multipliers + kSm90Loaders;
 
 template <class Tile>
 __global__ void __launch_bounds__(kSm90Threads, 1)
@@ -22,9 +18,12 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
   extern __shared__ char memory[];
   const Sm90Shared<Tile> shared(memory, p.stages);
   const int cluster = p.cluster_rows * p.cluster_columns;
+  if (threadIdx.x == kSm90Multipliers) {
+    Sm90Copier<Tile>::prepare(p);
+  }
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < p.stages; ++stage) {
-      init_barrier(shared.full(stage), 1);
+      init_barrier(shared.full(stage), Sm90Copier<Tile>::arrivals(p));
       init_barrier(shared.empty(stage),
                    static_cast<unsigned>(kSm90Warps * cluster));
     }
@@ -36,14 +35,8 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
     __syncthreads();
   }
   if (threadIdx.x >= kSm90Multipliers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_COPIES
-                 ";");
-    if (threadIdx.x < kSm90Multipliers + 32) {
-      copy_tiles<Tile>(p, shared);
-    }
+    Sm90Copier<Tile>(p, shared).run();
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_SUMS
-                 ";");
     Sm90Multiplier<Tile>(p, shared).run();
   }
   if (cluster > 1) {

@@ -19,20 +19,17 @@ namespace tunedops::cuda {
 inline constexpr int kPiece = 64;  // both
 inline constexpr int kPieceBytes = kPiece * kPiece * 2;
 
-/// Lines of a piece that are in one class (see Sm90Operand), and classes.
-inline constexpr int kClasses = 8;
-
-/// How an operand is copied. The copy engine wants the distance of lines (what
-/// is contiguous: ks or rows) to be a multiple of 16 bytes. That of every
-/// eighth line is one, whatever the distance is: so where it is not, lines are
-/// in eight classes by their number modulo 8, each a tensor of its own that
-/// begins at the 16 bytes in which its first line does, `shift` elements before
-/// it. A piece then holds its 64 lines by class: line 8 t + c lies at 8 c + t.
+/// Lines of contiguous elements: of ks, or of rows or columns. Those that begin
+/// at multiples of 16 bytes are aligned; the copy engine brings them, for which
+/// there is a map.
 struct Sm90Operand {
-  CUtensorMap maps[kClasses];
-  int shift[kClasses];
-  int is_by_class;
-  int is_batched;  // else all matrices of the batch are the same
+  CUtensorMap map;
+  const void* data;
+  std::int64_t line_stride;    // in elements
+  std::int64_t matrix_stride;  // 0: all matrices of the batch are the same
+  int lines;
+  int length;
+  int is_aligned;
 };
 
 struct Sm90Product {

@@ -15,7 +15,6 @@ inline constexpr int kSm90Warps = 8;
 /// Eight rows by 64 columns of sums, each row with room behind it so that the
 /// threads of a warp meet different banks.
 inline constexpr int kSm90StripPitch = 72;
-inline constexpr int kSm90StripPitchByClass = 65;
 inline constexpr int kSm90StripFloats = kStripRows * kSm90StripPitch;
 
 /// That a block may ask for on compute 9.0, less what a kernel has for itself.

@@ -45,7 +45,7 @@ Status encode_tensor_map(const TensorView& view, CUtensorMap& map) {
   if (encode == nullptr) {
     return Status::unsupported("the driver has no cuTensorMapEncodeTiled");
   }
-  constexpr cuuint32_t kBoxElements = 64;  // 128 bytes
+  constexpr cuuint32_t kBox = 64;  // of 2 bytes each, so 128 bytes
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(view.length),
                               static_cast<cuuint64_t>(view.lines),
                               static_cast<cuuint64_t>(view.matrices)};
@@ -53,8 +53,7 @@ Status encode_tensor_map(const TensorView& view, CUtensorMap& map) {
       stride_bytes(view.lines, view.line_stride, 2 * sizes[0]);
   const cuuint64_t strides[] = {
       line, stride_bytes(view.matrices, view.matrix_stride, line)};
-  const cuuint32_t box[] = {kBoxElements,
-                            static_cast<cuuint32_t>(view.box_lines), 1};
+  const cuuint32_t box[] = {kBox, kBox, 1};
   const cuuint32_t steps[] = {1, 1, 1};
   const CUresult encoded = encode(
       &map,

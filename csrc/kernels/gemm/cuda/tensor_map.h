@@ -14,7 +14,7 @@
 namespace tunedops::cuda {
 
 /// Matrices of 2-byte elements whose lines are contiguous, copied in boxes of
-/// 64 elements by `box_lines`, 128-byte swizzled; what is outside comes as
+/// 64 lines of 64 elements, 128-byte swizzled; what is outside comes as
 /// zeros.
 struct TensorView {
   const void* base = nullptr;  // a multiple of 16 bytes
@@ -24,7 +24,6 @@ struct TensorView {
   std::int64_t line_stride = 0;  // in elements, a multiple of 16 bytes
   std::int64_t matrices = 1;
   std::int64_t matrix_stride = 0;
-  int box_lines = 64;
 };
 
 Status encode_tensor_map(const TensorView& view, CUtensorMap& map);

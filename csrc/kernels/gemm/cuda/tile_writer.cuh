@@ -20,97 +20,157 @@ struct TilePlace {
   int batch;
 };
 
-/// `T`: of the operands, and of a bias that is not float.
-template <class T, class Out>
+/// `T`: of the operands, and of a bias that is not float. `kColumns` of each
+/// strip: 32 or 64.
+template <class T, class Out, int kColumns>
 class TileWriter {
  public:
-  /// `columns` of each strip: 32 or 64.
-  __device__ TileWriter(const TileOutput& output, const TilePlace& place,
-                        int columns)
-      : p_(output), place_(place), columns_(columns),
-        out_(static_cast<Out*>(output.out) +
-             place.batch * output.batch_stride) {}
+  __device__ TileWriter(const TileOutput& output, const TilePlace& place)
+      : p_(output), place_(place), out_(static_cast<Out*>(output.out) +
+                                        place.batch * output.batch_stride) {}
 
-  /// For the whole warp. Of the strip's eight rows, row i is row
-  /// `first + i * step`, counted from the place. For outputs whose rows are
-  /// contiguous.
-  __device__ void write_rows(const float* strip, int pitch, int first,
-                             int step) const {
-    const int lanes = columns_ / 2;  // of a row
-    const int lane = static_cast<int>(threadIdx.x) % 32 % lanes;
-#pragma unroll 2
-    for (int i = static_cast<int>(threadIdx.x) % 32 / lanes; i < kStripRows;
-         i += 32 / lanes) {
-      const int row = place_.row + first + i * step;
-      if (row >= p_.rows) {
-        continue;
+  /// For the whole warp. The strip's eight rows are those from `first` on,
+  /// counted from the place. For outputs whose rows are contiguous.
+  __device__ void write_rows(const float* strip, int pitch, int first) const {
+    constexpr int kLanes = kColumns / 2;  // of a row
+    constexpr int kRowsAtOnce = 32 / kLanes;
+    const int lane = lane_of_warp() % kLanes;
+#pragma unroll 1
+    for (int i = lane_of_warp() / kLanes; i < kStripRows;
+         i += kRowsAtOnce * kCells / 2) {
+      Cell cells[kCells];
+#pragma unroll
+      for (int j = 0; j < kCells; j += 2) {
+        const int row = i + j / 2 * kRowsAtOnce;
+        const StripPair at = columns_of(lane, place_.row + first + row);
+        cells[j] = cell(first + row, at.one, strip[row * pitch + at.one]);
+        cells[j + 1] =
+            cell(first + row, at.other, strip[row * pitch + at.other]);
       }
-      Out* const line = out_ + row * p_.row_stride + place_.column;
-      const float* const sums = strip + i * pitch;
-      if constexpr (sizeof(Out) == 4) {
-        write_one(line, sums, row, lane);
-        write_one(line, sums, row, lane + lanes);
-      } else {
-        const int odd = static_cast<int>(
-            reinterpret_cast<std::uintptr_t>(line) / sizeof(Out) % 2);
-        const StripPair at = strip_pair(lane, odd, columns_);
-        if (at.one < at.other && place_.column + at.other < p_.columns) {
-          alignas(4) Out pair[2];
-          round_to(pair[0], value(line + at.one, sums[at.one], row, at.one));
-          round_to(pair[1],
-                   value(line + at.other, sums[at.other], row, at.other));
-          *reinterpret_cast<unsigned*>(line + at.one) =
-              *reinterpret_cast<const unsigned*>(pair);
-        } else {
-          write_one(line, sums, row, at.one);
-          write_one(line, sums, row, at.other);
-        }
+      finish(cells);
+#pragma unroll
+      for (int j = 0; j < kCells; j += 2) {
+        store(cells[j], cells[j + 1]);
       }
     }
   }
 
   /// For outputs whose columns are contiguous: eight rows lie side by side.
-  __device__ void write_columns(const float* strip, int pitch, int first,
-                                int step) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int i = lane % kStripRows;
-    const int row = place_.row + first + i * step;
-    for (int column = lane / kStripRows; column < columns_;
-         column += 32 / kStripRows) {
-      if (row < p_.rows && place_.column + column < p_.columns) {
-        Out* const target = out_ + row * p_.row_stride +
-                            (place_.column + column) * p_.column_stride;
-        round_to(*target,
-                 value(target, strip[i * pitch + column], row, column));
+  __device__ void write_columns(const float* strip, int pitch,
+                                int first) const {
+    const int row = lane_of_warp() % kStripRows;
+    constexpr int kColumnsAtOnce = 32 / kStripRows;
+#pragma unroll 1
+    for (int i = lane_of_warp() / kStripRows; i < kColumns;
+         i += kColumnsAtOnce * kCells) {
+      Cell cells[kCells];
+#pragma unroll
+      for (int j = 0; j < kCells; ++j) {
+        const int column = i + j * kColumnsAtOnce;
+        cells[j] = cell(first + row, column, strip[row * pitch + column]);
+      }
+      finish(cells);
+#pragma unroll
+      for (int j = 0; j < kCells; ++j) {
+        store(cells[j]);
       }
     }
   }
 
  private:
-  __device__ void write_one(Out* line, const float* sums, int row,
-                            int column) const {
-    if (place_.column + column < p_.columns) {
-      round_to(line[column], value(line + column, sums[column], row, column));
+  // How many a thread has in hand: enough that no step waits for the one
+  // before, and few, since the sums are still in registers.
+  static constexpr int kCells = 8;
+
+  struct Cell {
+    int row;
+    int column;
+    float value;
+  };
+
+  __device__ static int lane_of_warp() {
+    return static_cast<int>(threadIdx.x) % 32;
+  }
+
+  // Counted from the place, and where it belongs.
+  __device__ Cell cell(int row, int column, float sum) const {
+    return {place_.row + row, place_.column + column, p_.alpha * sum};
+  }
+  __device__ bool is_inside(const Cell& x) const {
+    return x.row < p_.rows && x.column < p_.columns;
+  }
+  __device__ Out* target(const Cell& x) const {
+    return out_ + x.row * p_.row_stride + x.column * p_.column_stride;
+  }
+
+  // Two neighbours are written at once where they begin at a multiple of four
+  // bytes.
+  __device__ StripPair columns_of(int lane, int row) const {
+    if constexpr (sizeof(Out) == 4) {
+      return {lane, lane + kColumns / 2};
+    } else {
+      const Out* const line = out_ + row * p_.row_stride + place_.column;
+      return strip_pair(
+          lane,
+          static_cast<int>(reinterpret_cast<std::uintptr_t>(line) /
+                           sizeof(Out) % 2),
+          kColumns);
     }
   }
 
-  __device__ float value(const Out* target, float sum, int row,
-                         int column) const {
-    float value = p_.alpha * sum;
+  // All of a thread's at once, so that what is asked of the product is asked
+  // once for them.
+  __device__ void finish(Cell (&cells)[kCells]) const {
     if (p_.beta != 0.0F) {
-      value += p_.beta * to_float(*target);
+#pragma unroll
+      for (Cell& x : cells) {
+        if (is_inside(x)) {
+          x.value += p_.beta * to_float(*target(x));
+        }
+      }
     }
     if (p_.bias != nullptr) {
-      const int at = p_.bias_is_along_rows ? row : place_.column + column;
-      value += p_.bias_is_float ? static_cast<const float*>(p_.bias)[at]
-                                : to_float(static_cast<const T*>(p_.bias)[at]);
+#pragma unroll
+      for (Cell& x : cells) {
+        if (is_inside(x)) {
+          x.value += bias_of(p_.bias_is_along_rows ? x.row : x.column);
+        }
+      }
     }
-    return activate(p_.activation, value);
+    if (p_.activation != Activation::kNone) {
+#pragma unroll
+      for (Cell& x : cells) {
+        x.value = activate(p_.activation, x.value);
+      }
+    }
+  }
+
+  __device__ float bias_of(int at) const {
+    return p_.bias_is_float ? static_cast<const float*>(p_.bias)[at]
+                            : to_float(static_cast<const T*>(p_.bias)[at]);
+  }
+
+  __device__ void store(const Cell& one, const Cell& other) const {
+    if (sizeof(Out) == 2 && one.column < other.column && is_inside(other)) {
+      alignas(4) Out pair[2];
+      round_to(pair[0], one.value);
+      round_to(pair[1], other.value);
+      *reinterpret_cast<unsigned*>(target(one)) =
+          *reinterpret_cast<const unsigned*>(pair);
+    } else {
+      store(one);
+      store(other);
+    }
+  }
+
+  __device__ void store(const Cell& x) const {
+    if (is_inside(x)) {
+      round_to(*target(x), x.value);
+    }
   }
 
   const TileOutput& p_;
   TilePlace place_;
-  int columns_;
   Out* out_;
 };
 

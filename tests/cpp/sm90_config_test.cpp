@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu_problems.h"
-#include "kernels/gemm/cuda/sm90_strip.h"
+#include "kernels/gemm/cuda/sm90_stage.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
@@ -74,10 +74,10 @@ TEST(Sm90Config, WhatCannotRunIsRefused) {
 TEST(Sm90Config, StagesFillABlocksMemory) {
   for (const Sm90Parameters& x :
        all_sm90_parameters(problem(4096, 4096, 4096), kMultiprocessors, kCap)) {
-    EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(x), x.stages),
+    EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages),
               std::size_t{227} << 10);
     EXPECT_TRUE(x.stages == 8 ||
-                sm90_shared_bytes(sm90_stage_bytes(x), x.stages + 1) >
+                sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages + 1) >
                     (std::size_t{227} << 10) - 128);
     EXPECT_GE(x.stages, 4);
   }

@@ -68,6 +68,27 @@ __device__ inline void wait(std::uint64_t* barrier, unsigned parity) {
                : "memory");
 }
 
+// --- Warps ------------------------------------------------------------------
+
+/// Of this thread in its block; known to be the same in the whole warp, so that
+/// what follows from it needs one register a warp. The copy engine and the
+/// tensor cores take their operands from those.
+__device__ inline int uniform_warp() {
+  return __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
+}
+
+/// True in one thread of the warp, all of which have to ask.
+__device__ inline bool is_elected() {
+  unsigned elected;
+  asm volatile("{\n"
+               ".reg .pred p;\n"
+               "elect.sync _|p, 0xFFFFFFFF;\n"
+               "selp.u32 %0, 1, 0, p;\n"
+               "}"
+               : "=r"(elected));
+  return elected != 0;
+}
+
 // --- Clusters ----------------------------------------------------------------
 
 __device__ inline unsigned rank_in_cluster() {

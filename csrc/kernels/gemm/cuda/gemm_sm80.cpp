@@ -68,7 +68,7 @@ Sm80Product describe(const GemmProblem& p, const Sm80Parameters& x) {
   Sm80Product product{};
   product.a = describe(x.turned ? layout.a : layout.b);
   product.b = describe(x.turned ? layout.b : layout.a);
-  product.output = cuda::output_of(p, /*rows_are_m=*/false);
+  product.output = cuda::output_of(p);
   const int m_tiles = divide_up(p.m, x.tile_m);
   const int n_tiles = divide_up(p.n, x.tile_n);
   product.schedule = {.row_tiles = x.turned ? m_tiles : n_tiles,

@@ -10,7 +10,6 @@
 #include "kernels/gemm/cuda/cublaslt_cost.h"
 #include "kernels/gemm/cuda/sm90_config.h"
 #include "kernels/gemm/cuda/sm90_product.h"
-#include "kernels/gemm/cuda/sm90_strip.h"
 #include "kernels/gemm/cuda/tensor_map.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 #include "tuning/listed_space.h"
@@ -32,32 +31,59 @@ int divide_up(std::int64_t value, std::int64_t by) {
   return static_cast<int>((value + by - 1) / by);
 }
 
-Sm90Operand describe(const Sm90Access& x) {
-  Sm90Operand operand{};
-  operand.line_stride = x.line_stride;
-  operand.matrix_stride = x.matrix_stride;
-  operand.lines = static_cast<int>(x.lines);
-  operand.length = static_cast<int>(x.length);
-  operand.is_aligned = x.is_aligned ? 1 : 0;
-  return operand;
+// No coordinate reaches it. A multiple of 16 bytes, as all have to be.
+constexpr int kNowhere = 1 << 30;
+
+// An operand, and how much of it the copy engine brings at a time.
+struct Placing {
+  Sm90Access access;
+  int box_length;
+  int box_lines;
+};
+
+// `sharers` blocks of a cluster copy a part each of what a tile has of it along
+// its `side`.
+Placing placing_of(const Sm90Access& x, int side, int sharers) {
+  if (x.is_aligned) {
+    return {x, cuda::kPiece, x.k_is_contiguous ? side / sharers : cuda::kPiece};
+  }
+  const bool is_even = side / cuda::kPiece % 2 == 0;
+  return {x, cuda::sm90_raw_length(!x.k_is_contiguous && is_even ? 2 : 1),
+          (x.k_is_contiguous ? side : cuda::kPiece) / cuda::kClasses};
 }
 
-// Where an operand is this time.
-Status place(const void* data, DType dtype, std::int64_t batch,
-             Sm90Operand& operand) {
-  operand.data = data;
-  if (operand.is_aligned == 0) {
-    return Status::ok();
+// Where an operand is this time, for the copy engine.
+Status place(const Placing& placing, DType dtype, std::int64_t batch,
+             const void* data, Sm90Operand& operand) {
+  const Sm90Access& x = placing.access;
+  operand.is_aligned = x.is_aligned ? 1 : 0;
+  operand.is_batched = x.matrix_stride != 0 ? 1 : 0;
+  const int classes = x.is_aligned ? 1 : cuda::kClasses;
+  for (int c = 0; c < classes; ++c) {
+    // A class without a line is copied from another's, from beyond its end.
+    const bool is_empty = c >= x.lines;
+    const std::int64_t first = is_empty ? 0 : c;
+    const auto address = reinterpret_cast<std::uintptr_t>(data) +
+                         static_cast<std::uintptr_t>(first * x.line_stride) * 2;
+    operand.shift[c] = static_cast<int>(address % 16 / 2);
+    operand.beyond[c] = is_empty ? kNowhere : 0;
+    const cuda::TensorView view{
+        .base = reinterpret_cast<const void*>(address - address % 16),
+        .dtype = dtype,
+        .length = x.length + operand.shift[c],
+        .lines = divide_up(x.lines - first, classes),
+        .line_stride = x.line_stride * classes,
+        .matrices = operand.is_batched != 0 ? batch : 1,
+        .matrix_stride = x.matrix_stride,
+        .box_length = placing.box_length,
+        .box_lines = placing.box_lines,
+        .is_swizzled = x.is_aligned};
+    if (Status encoded = encode_tensor_map(view, operand.maps[c]);
+        !encoded.is_ok()) {
+      return encoded;
+    }
   }
-  return cuda::encode_tensor_map(
-      {.base = data,
-       .dtype = dtype,
-       .length = operand.length,
-       .lines = operand.lines,
-       .line_stride = operand.line_stride,
-       .matrices = operand.matrix_stride != 0 ? batch : 1,
-       .matrix_stride = operand.matrix_stride},
-      operand.map);
+  return Status::ok();
 }
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
@@ -74,31 +100,26 @@ Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
       cuda::sm90_tiles(p, x) * x.splits * p.batch,
       multiprocessors / launch.cluster * launch.cluster));
   launch.shared_bytes =
-      cuda::sm90_shared_bytes(cuda::sm90_stage_bytes(x), x.stages);
+      cuda::sm90_shared_bytes(cuda::sm90_stage_bytes(p, x), x.stages);
   return launch;
 }
 
 // All of the product that is known before the addresses are.
 Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   const bool turned = x.turned;
-  const Sm90Layout layout = cuda::sm90_layout(p);
   Sm90Product product{};
-  product.a = describe(turned ? layout.a : layout.b);
-  product.b = describe(turned ? layout.b : layout.a);
-  product.output = cuda::output_of(p, turned);
+  product.output = cuda::output_of(p);
   product.cluster_rows = turned ? x.cluster_m : x.cluster_n;
   product.cluster_columns = turned ? x.cluster_n : x.cluster_m;
-  product.schedule = {
-      .row_tiles = divide_up(
-          divide_up(product.output.rows, turned ? x.tile_m : x.tile_n),
-          product.cluster_rows),
-      .column_tiles = divide_up(
-          divide_up(product.output.columns, turned ? x.tile_n : x.tile_m),
-          product.cluster_columns),
-      .batch = static_cast<int>(p.batch),
-      .splits = x.splits,
-      .k_steps = divide_up(p.k, cuda::kSm90StageK)};
+  const int m_clusters = divide_up(divide_up(p.m, x.tile_m), x.cluster_m);
+  const int n_clusters = divide_up(divide_up(p.n, x.tile_n), x.cluster_n);
+  product.schedule = {.row_tiles = turned ? m_clusters : n_clusters,
+                      .column_tiles = turned ? n_clusters : m_clusters,
+                      .batch = static_cast<int>(p.batch),
+                      .splits = x.splits,
+                      .k_steps = divide_up(p.k, cuda::kSm90StageK)};
   product.stages = x.stages;
+  product.is_turned = turned;
   return product;
 }
 
@@ -106,7 +127,11 @@ class Sm90Plan final : public Plan {
  public:
   Sm90Plan(const GemmProblem& problem, const Sm90Parameters& parameters)
       : product_(describe(problem, parameters)),
-        launch_(launch_of(problem, parameters)), turned_(parameters.turned),
+        launch_(launch_of(problem, parameters)),
+        placing_a_(placing_of(cuda::sm90_layout(problem).a, parameters.tile_m,
+                              parameters.cluster_n)),
+        placing_b_(placing_of(cuda::sm90_layout(problem).b, parameters.tile_n,
+                              parameters.cluster_m)),
         dtype_(problem.a_dtype), alpha_(problem.alpha), beta_(problem.beta),
         has_bias_(problem.has_bias()),
         workspace_bytes_(cuda::sm90_workspace_bytes(problem, parameters)),
@@ -130,13 +155,15 @@ class Sm90Plan final : public Plan {
     launch.stream = static_cast<cudaStream_t>(stream.handle);
     Sm90Product product = product_;
     const auto batch = std::int64_t{product.schedule.batch};
-    for (const auto& [operand, index] :
-         {std::pair{&product.a, turned_ ? kGemmA : kGemmB},
-          std::pair{&product.b, turned_ ? kGemmB : kGemmA}}) {
-      if (Status placed = place(data[index], dtype_, batch, *operand);
-          !placed.is_ok()) {
-        return placed;
-      }
+    if (Status placed = place(placing_a_, dtype_, batch, data[kGemmA],
+                              product.is_turned ? product.a : product.b);
+        !placed.is_ok()) {
+      return placed;
+    }
+    if (Status placed = place(placing_b_, dtype_, batch, data[kGemmB],
+                              product.is_turned ? product.b : product.a);
+        !placed.is_ok()) {
+      return placed;
     }
     product.output.out = data[kGemmOut];
     product.output.bias = has_bias_ ? data[kGemmBias] : nullptr;
@@ -156,7 +183,8 @@ class Sm90Plan final : public Plan {
  private:
   Sm90Product product_;
   Sm90Launch launch_;
-  bool turned_;
+  Placing placing_a_;
+  Placing placing_b_;
   DType dtype_;
   ScalarClass alpha_;
   ScalarClass beta_;

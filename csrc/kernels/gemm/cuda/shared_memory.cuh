@@ -37,16 +37,14 @@ __device__ inline void begin_copy(unsigned to, const void* from, int bytes) {
   }
 }
 
-__device__ inline void store_word(unsigned to, unsigned word) {
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
+__device__ inline unsigned load_word(unsigned from) {
+  unsigned word;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(from) : "memory");
+  return word;
 }
 
-/// Of 16 bytes, to which the address is aligned.
-__device__ inline void store_words(unsigned to, unsigned first, unsigned second,
-                                   unsigned third, unsigned fourth) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(first),
-               "r"(second), "r"(third), "r"(fourth)
-               : "memory");
+__device__ inline void store_word(unsigned to, unsigned word) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
 }
 
 /// Of two bytes: the lower half of the word.

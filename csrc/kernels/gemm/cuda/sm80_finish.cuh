@@ -1,8 +1,8 @@
 #pragma once
 
-// From the sums of Gemm_Sm80 to the output. The eight rows of a strip are rows
-// of the output, which are contiguous; they are eight rows of the instruction's
-// sums, or eight columns where it is turned.
+// From the sums of Gemm_Sm80 to the output. The eight rows of a strip are lines
+// of the output; they are eight rows of the instruction's sums, or eight
+// columns where it is turned.
 
 #include "kernels/gemm/cuda/sm80_product.h"
 #include "kernels/gemm/cuda/sm80_strip.h"
@@ -22,12 +22,9 @@ class Sm80Finish {
         pitch_(p_.is_turned ? Tile::kWarpRows + kSm80StripRoomTurned
                             : Tile::kWarpColumns + kSm80StripRoom) {}
 
-  /// `first` is where the warp's first row and column belong, as the
-  /// instruction has them.
-  __device__ void write(const Sums& sums, const TilePlace& first) const {
-    const TilePlace place =
-        p_.is_turned ? TilePlace{first.column, first.row, first.batch} : first;
-    if (place.row >= p_.output.rows || place.column >= p_.output.columns) {
+  /// `place`: of the warp's first sum.
+  __device__ void write(const Sums& sums, const TilePlace& place) const {
+    if (place.line >= p_.output.lines || place.at >= p_.output.length) {
       return;
     }
     const int strips = p_.is_turned ? kColumnStrips : kRowStrips;
@@ -97,7 +94,7 @@ class Sm80Finish {
   __device__ void empty(const TilePlace& place, int strip) const {
     const TileWriter<typename Tile::Element, Out, kColumns> writer(p_.output,
                                                                    place);
-    writer.write_rows(strip_, pitch_, kStripRows * strip);
+    writer.write_lines(strip_, pitch_, kStripRows * strip);
   }
 
   const Sm80Product& p_;

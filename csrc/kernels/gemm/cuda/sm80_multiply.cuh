@@ -155,9 +155,11 @@ class Sm80Block {
         sm80_strip_floats(Tile::kWarpRows, Tile::kWarpColumns);
     const Sm80Finish<Tile> finish(p_, reinterpret_cast<float*>(memory_) +
                                           warp() * kStrip);
-    finish.write(sums_,
-                 {work.row_tile * Tile::kRows + row(),
-                  work.column_tile * Tile::kColumns + column(), work.batch});
+    const int first_row = work.row_tile * Tile::kRows + row();
+    const int first_column = work.column_tile * Tile::kColumns + column();
+    finish.write(sums_, p_.is_turned
+                            ? TilePlace{first_column, first_row, work.batch}
+                            : TilePlace{first_row, first_column, work.batch});
   }
 
   const Sm80Product& p_;

@@ -28,11 +28,11 @@ struct Sm80Operand {
 struct Sm80Product {
   Sm80Operand a;
   Sm80Operand b;
-  TileOutput output;  // its rows are n, whatever those of the instruction are
+  TileOutput output;
   SplitMeeting meeting;
   TileSchedule schedule;
   int stages;
-  bool is_turned;  // the instruction's rows are m
+  bool is_turned;  // the instruction's columns are lines of the output
 };
 
 /// Which compiled kernel runs, and how.

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "kernels/gemm/cuda/half_product_support.h"
-#include "kernels/gemm/cuda/sm90_strip.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
 #include "tuning/plan.h"
 
@@ -24,8 +23,9 @@ constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
 constexpr int kMostSplits = 64;
 
-// The copy engine's distances are below 2^40 bytes.
-constexpr std::int64_t kMostStride = (std::int64_t{1} << 39) - 1;
+// The copy engine's distances are below 2^40 bytes, also that of every eighth
+// line.
+constexpr std::int64_t kMostStride = (std::int64_t{1} << 36) - 1;
 
 std::int64_t divide_up(std::int64_t value, std::int64_t by) {
   return (value + by - 1) / by;
@@ -44,9 +44,8 @@ Sm90Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
   // One line is apart from nothing, and so is one matrix.
   x.line_stride = x.lines > 1 ? ld : 0;
   x.matrix_stride = p.batch > 1 ? stride : 0;
-  x.is_aligned = align >= 16 &&
-                 is_multiple_of_16_bytes(x.line_stride, p.a_dtype) &&
-                 is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype);
+  x.is_aligned =
+      align >= 16 && is_multiple_of_16_bytes(x.line_stride, p.a_dtype);
   return x;
 }
 
@@ -58,9 +57,9 @@ bool can_share(const GemmProblem& p, const Sm90Parameters& x) {
          (x.cluster_n == 1 || layout.a.is_aligned);
 }
 
-int most_stages(const Sm90Parameters& x) {
+int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
   int stages = kMostStages;
-  while (stages > 0 && sm90_shared_bytes(sm90_stage_bytes(x), stages) >
+  while (stages > 0 && sm90_shared_bytes(sm90_stage_bytes(p, x), stages) >
                            kSm90MostSharedBytes) {
     --stages;
   }
@@ -81,7 +80,7 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
                           (x.cluster_n == 1 || x.cluster_n == 2) &&
                           x.cluster_m * x.cluster_n <= 2;
   if (!is_tile(x) || !is_cluster || x.stages < kLeastStages ||
-      x.stages > most_stages(x) || x.splits < 1 || x.splits > kMostSplits) {
+      x.stages > most_stages(p, x) || x.splits < 1 || x.splits > kMostSplits) {
     return false;
   }
   const std::int64_t tiles = sm90_tiles(p, x);
@@ -121,9 +120,13 @@ Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
     if (x.lines > 1 && x.line_stride < x.length) {
       return Status::unsupported("lines of an operand overlap");
     }
+    if (!is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype)) {
+      return Status::unsupported(
+          "matrices of a batch are no multiples of 16 bytes apart");
+    }
     if (x.line_stride > kMostStride || x.matrix_stride > kMostStride) {
       return Status::unsupported(
-          "lines or matrices of an operand are 2^39 elements apart or more");
+          "lines or matrices of an operand are 2^36 elements apart or more");
     }
   }
   return can_run(p, workspace_cap, {.stages = kLeastStages})
@@ -145,7 +148,7 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
       Sm90Parameters x{.tile_m = turned ? tile.rows : tile.columns,
                        .tile_n = turned ? tile.columns : tile.rows,
                        .turned = turned};
-      x.stages = most_stages(x);
+      x.stages = most_stages(p, x);
       for (const auto& [cluster_m, cluster_n] :
            {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) {
         x.cluster_m = cluster_m;
@@ -207,9 +210,15 @@ std::int64_t sm90_tiles(const GemmProblem& p, const Sm90Parameters& x) {
          divide_up(divide_up(p.n, x.tile_n), x.cluster_n) * x.cluster_n;
 }
 
-std::size_t sm90_stage_bytes(const Sm90Parameters& x) {
-  return static_cast<std::size_t>(x.tile_m + x.tile_n) * kSm90StageK *
-         2;  // bytes of an element
+std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
+  const Sm90Layout layout = sm90_layout(p);
+  const auto bytes = [](const Sm90Access& access, int side) {
+    const int pieces = side / kPiece;
+    const int raw =
+        access.is_aligned ? 0 : sm90_raw_bytes(pieces, access.k_is_contiguous);
+    return static_cast<std::size_t>(pieces * kPieceBytes + raw);
+  };
+  return bytes(layout.a, x.tile_m) + bytes(layout.b, x.tile_n);
 }
 
 std::size_t sm90_workspace_bytes(const GemmProblem& p,

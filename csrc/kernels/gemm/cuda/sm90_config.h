@@ -8,14 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/gemm/cuda/sm90_stage.h"
 #include "kernels/gemm/gemm_problem.h"
 #include "tuning/config.h"
 #include "tuning/status.h"
 
 namespace tunedops::cuda {
-
-/// How much of k is in one stage.
-inline constexpr int kSm90StageK = 64;
 
 struct Sm90Parameters {
   int tile_m = 256;
@@ -72,7 +70,8 @@ std::int64_t sm90_tiles(const GemmProblem& problem,
                         const Sm90Parameters& parameters);
 
 /// Of both operands in one stage.
-std::size_t sm90_stage_bytes(const Sm90Parameters& parameters);
+std::size_t sm90_stage_bytes(const GemmProblem& problem,
+                             const Sm90Parameters& parameters);
 
 /// The sums of all splits, until they are added up.
 std::size_t sm90_workspace_bytes(const GemmProblem& problem,

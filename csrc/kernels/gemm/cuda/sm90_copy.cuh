@@ -1,71 +1,109 @@
 #pragma once
 
 // The warps of Gemm_Sm90 that bring the operands: stage after stage, as soon as
-// the warps that multiply have left one. Where operands are aligned, one warp
-// has the copy engine do it; what neighbours in a cluster share, each of them
-// copies in part and for all. Four warps bring what has to be shifted.
+// the warps that multiply have left one. One thread tells the copy engine; what
+// neighbours in a cluster share, each of them copies in part and for all. Where
+// an operand has to be shifted, all four warps do that, and what they shift was
+// asked for as many steps ahead as there are stages.
 
+#include "kernels/gemm/cuda/async_copy.cuh"
 #include "kernels/gemm/cuda/sm90_shared.cuh"
-#include "kernels/gemm/cuda/sm90_shift.cuh"
 #include "kernels/gemm/cuda/sm90_steps.cuh"
 
 namespace tunedops::cuda {
 
+/// The threads that bring operands.
+inline constexpr int kSm90Copiers = 128;
+
 /// Who takes part in copying one operand's tile.
 struct Sm90Share {
-  int count;  // of blocks that need the same
-  int rank;   // of this one among them
+  int rank;        // of this block among those that need the same
+  bool is_of_two;  // else this one is alone
   std::uint16_t blocks;
 };
 
-/// Of one operand, its pieces of one stage, spread over the lanes of a warp.
-/// `first` is the first row (or column) of the tile.
+/// Of one operand what one stage holds. `first` is the first row (or column) of
+/// the tile. Pieces along k lie below each other in memory too, so one copy
+/// brings all of them.
 template <bool kIsAlongK, int kPieces>
 __device__ void copy_pieces(const Sm90Operand& operand, const Sm90Share& share,
                             char* to, int first, const Sm90Step& step,
                             std::uint64_t* full) {
-  const int piece = static_cast<int>(threadIdx.x) % 32;
-  if (piece >= kPieces || piece % share.count != share.rank) {
-    return;
-  }
-  const int side = first + piece * kPiece;
-  const BoxOrigin at{kIsAlongK ? step.k : side, kIsAlongK ? side : step.k,
-                     operand.matrix_stride != 0 ? step.batch : 0};
-  if (share.count == 1) {
-    copy_box(to + piece * kPieceBytes, &operand.map, at, full);
+  const CUtensorMap* const map = &operand.maps[0];
+  const int batch = operand.is_batched != 0 ? step.batch : 0;
+  if constexpr (kIsAlongK) {
+    if (!share.is_of_two) {
+      copy_box(to, map, {step.k, first, batch}, full);
+    } else {
+      const int above = share.rank * (kPieces * kPiece / 2);
+      copy_box_to(share.blocks, to + above * kPieceLineBytes, map,
+                  {step.k, first + above, batch}, full);
+    }
   } else {
-    copy_box_to(share.blocks, to + piece * kPieceBytes, &operand.map, at, full);
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const BoxOrigin at{first + i * kPiece, step.k, batch};
+      if (!share.is_of_two) {
+        copy_box(to + i * kPieceBytes, map, at, full);
+      } else if (i % 2 == share.rank) {
+        copy_box_to(share.blocks, to + i * kPieceBytes, map, at, full);
+      }
+    }
+  }
+}
+
+/// The same of what has to be shifted afterwards.
+template <bool kIsAlongK, int kPieces>
+__device__ void copy_raw(const Sm90Operand& operand, char* to, int first,
+                         const Sm90Step& step, std::uint64_t* full) {
+  using Raw = Sm90Raw<kIsAlongK, kPieces>;
+  const int batch = operand.is_batched != 0 ? step.batch : 0;
+#pragma unroll
+  for (int group = 0; group < Raw::kGroups; ++group) {
+    const int side = first + group * Raw::kAcross * kPiece;
+    const int element = kIsAlongK ? step.k : side;
+    const int line = (kIsAlongK ? side : step.k) / kClasses;
+#pragma unroll
+    for (int i = 0; i < kClasses; ++i) {
+      copy_box(to + group * Raw::kGroupBytes + i * Raw::kBoxBytes,
+               &operand.maps[i], {element + operand.beyond[i], line, batch},
+               full);
+    }
   }
 }
 
 template <class Tile>
 class Sm90Copier {
  public:
+  /// `warp`: of the four that bring operands.
   __device__ Sm90Copier(const Sm90Product& product,
-                        const Sm90Shared<Tile>& shared)
-      : p_(product), shared_(shared), steps_(product) {
+                        const Sm90Shared<Tile>& shared, int warp)
+      : p_(product), shared_(shared), warp_(warp), steps_(product) {
     const Sm90Tiles& tiles = steps_.tiles();
-    a_share_ = {p_.cluster_columns, tiles.rank_column(), 0};
-    b_share_ = {p_.cluster_rows, tiles.rank_row(), 0};
-    for (int column = 0; column < p_.cluster_columns; ++column) {
-      a_share_.blocks |= 1U << (tiles.rank_row() + column * p_.cluster_rows);
-    }
-    for (int row = 0; row < p_.cluster_rows; ++row) {
-      b_share_.blocks |= 1U << (row + tiles.rank_column() * p_.cluster_rows);
-    }
+    const int row = tiles.rank_row();
+    const int column = tiles.rank_column();
+    constexpr std::uint16_t kBoth = 3;
+    a_share_ = {column, p_.cluster_columns == 2, kBoth};
+    b_share_ = {row, p_.cluster_rows == 2, kBoth};
   }
 
   /// Once, by one thread, as early as can be: fetching a map takes a
   /// microsecond.
   __device__ static void prepare(const Sm90Product& p) {
     for (const Sm90Operand* operand : {&p.a, &p.b}) {
-      if (operand->is_aligned != 0) {
-        prefetch_map(&operand->map);
+      for (int i = 0; i < (operand->is_aligned != 0 ? 1 : kClasses); ++i) {
+        prefetch_map(&operand->maps[i]);
       }
     }
   }
 
-  /// For a group of four warps.
+  /// How many arrive when a stage is full: who asks the copy engine, and warps
+  /// that shift.
+  __device__ static unsigned arrivals(const Sm90Product& p) {
+    return (p.a.is_aligned != 0 || p.b.is_aligned != 0 ? 1 : 0) +
+           (p.a.is_aligned != 0 && p.b.is_aligned != 0 ? 0 : kSm90Copiers / 32);
+  }
+
   __device__ void run() {
     const bool shifts_a = p_.a.is_aligned == 0;
     const bool shifts_b = p_.b.is_aligned == 0;
@@ -75,88 +113,103 @@ class Sm90Copier {
       shift_all<true, false>();
     } else if (shifts_b) {
       shift_all<false, true>();
-    } else if (is_first_warp()) {
+    } else if (warp_ == 0) {
       copy_all();
     }
   }
 
-  /// How many arrive when a stage is full.
-  __device__ static unsigned arrivals(const Sm90Product& p) {
-    return p.a.is_aligned != 0 && p.b.is_aligned != 0 ? 1
-                                                      : 1 + kSm90Loaders / 32;
-  }
-
  private:
-  __device__ static bool is_first_warp() {
-    return threadIdx.x % kSm90Loaders < 32;
-  }
+  using RawA = typename Tile::RawA;
+  using RawB = typename Tile::RawB;
 
   __device__ void copy_all() {
     for (Sm90Step step = steps_.next(); step.is_one; step = steps_.next()) {
       wait(shared_.empty(ring_.stage), ring_.parity ^ 1);
-      copy<true, true>(step);
+      if (is_elected()) {
+        copy<true, true>(step);
+      }
       ring_.advance(p_.stages);
     }
   }
 
+  // What needs no shifting.
   template <bool kA, bool kB>
   __device__ void copy(const Sm90Step& step) {
-    std::uint64_t* const full = shared_.full(ring_.stage);
-    if (threadIdx.x % 32 == 0) {
-      arrive_expecting(full,
-                       (kA ? Tile::kABytes : 0) + (kB ? Tile::kBBytes : 0));
-    }
-    __syncwarp();
+    const int stage = ring_.stage;
+    std::uint64_t* const full = shared_.full(stage);
+    arrive_expecting(full, (kA ? Tile::kABytes : 0) + (kB ? Tile::kBBytes : 0));
     if constexpr (kA) {
-      copy_pieces<Tile::kAIsAlongK, kAPieces>(
-          p_.a, a_share_, shared_.a(ring_.stage), step.row, step, full);
+      copy_pieces<Tile::kAIsAlongK, Tile::kAPieces>(
+          p_.a, a_share_, shared_.a(stage), step.row, step, full);
     }
     if constexpr (kB) {
-      copy_pieces<Tile::kBIsAlongK, kBPieces>(
-          p_.b, b_share_, shared_.b(ring_.stage), step.column, step, full);
+      copy_pieces<Tile::kBIsAlongK, Tile::kBPieces>(
+          p_.b, b_share_, shared_.b(stage), step.column, step, full);
     }
   }
 
-  // For the operands that the copy engine does not take.
+  // What has to be shifted, for a stage.
   template <bool kA, bool kB>
-  __device__ void shift_all() {
-    Sm90Shifter<Tile::kAIsAlongK, kAPieces> a(p_.a);
-    Sm90Shifter<Tile::kBIsAlongK, kBPieces> b(p_.b);
-    Sm90Step step = steps_.next();
+  __device__ void ask(const Sm90Step& step, int stage) {
+    std::uint64_t* const full = shared_.raw_full(stage);
+    arrive_expecting(full, (kA ? RawA::kBytes : 0) + (kB ? RawB::kBytes : 0));
     if constexpr (kA) {
-      a.load(step, step.row);
+      copy_raw<Tile::kAIsAlongK, Tile::kAPieces>(p_.a, shared_.raw_a(stage),
+                                                 step.row, step, full);
     }
     if constexpr (kB) {
-      b.load(step, step.column);
+      copy_raw<Tile::kBIsAlongK, Tile::kBPieces>(p_.b, shared_.raw_b(stage),
+                                                 step.column, step, full);
     }
-    while (step.is_one) {
-      const Sm90Step next = steps_.next();
+  }
+
+  // For all four warps: of both operands or of one, the other is copied.
+  template <bool kA, bool kB>
+  __device__ void shift_all() {
+    Sm90Steps<Tile::kRows, Tile::kColumns> ahead(p_);
+    const auto ask_next = [&](int stage) {
+      const Sm90Step step = ahead.next();
+      if (step.is_one && warp_ == 0 && is_elected()) {
+        ask<kA, kB>(step, stage);
+      }
+    };
+    for (int stage = 0; stage < p_.stages; ++stage) {
+      ask_next(stage);
+    }
+    for (Sm90Step step = steps_.next(); step.is_one; step = steps_.next()) {
       const int stage = ring_.stage;
       wait(shared_.empty(stage), ring_.parity ^ 1);
-      if (is_first_warp()) {
-        copy<!kA, !kB>(step);
+      if constexpr (!kA || !kB) {
+        if (warp_ == 0 && is_elected()) {
+          copy<!kA, !kB>(step);
+        }
       }
+      wait(shared_.raw_full(stage), ring_.parity);
       if constexpr (kA) {
-        a.store(shared_address(shared_.a(stage)), next, next.row);
+        shift_lines<Tile::kAIsAlongK, Tile::kAPieces>(
+            p_.a, shared_address(shared_.raw_a(stage)),
+            shared_address(shared_.a(stage)), warp_);
       }
       if constexpr (kB) {
-        b.store(shared_address(shared_.b(stage)), next, next.column);
+        shift_lines<Tile::kBIsAlongK, Tile::kBPieces>(
+            p_.b, shared_address(shared_.raw_b(stage)),
+            shared_address(shared_.b(stage)), warp_);
       }
       publish_stores();
       __syncwarp();
       if (threadIdx.x % 32 == 0) {
         arrive(shared_.full(stage));
       }
+      // All have read it before it is written again.
+      asm volatile("bar.sync 2, %0;" ::"n"(kSm90Copiers) : "memory");
+      ask_next(stage);
       ring_.advance(p_.stages);
-      step = next;
     }
   }
 
-  static constexpr int kAPieces = Tile::kRows / kPiece;
-  static constexpr int kBPieces = Tile::kColumns / kPiece;
-
   const Sm90Product& p_;
   const Sm90Shared<Tile>& shared_;
+  int warp_;
   Sm90Steps<Tile::kRows, Tile::kColumns> steps_;
   Sm90Share a_share_;
   Sm90Share b_share_;

@@ -5,7 +5,6 @@
 // shared memory, eight rows by 64 columns at a time.
 
 #include "kernels/gemm/cuda/sm90_product.h"
-#include "kernels/gemm/cuda/sm90_strip.h"
 #include "kernels/gemm/cuda/tile_writer.cuh"
 
 namespace tunedops::cuda {
@@ -20,12 +19,21 @@ class Sm90Finish {
   __device__ Sm90Finish(const Sm90Product& product, float* strip)
       : p_(product), strip_(strip) {}
 
-  /// `first` is where the first of them belongs.
-  __device__ void write(const Sums& sums, const TilePlace& first) const {
+  /// `place`: of the group's first sum.
+  __device__ void write(const Sums& sums, const TilePlace& place) const {
     // One strip after the other by the same code, of which there is much. Only
     // which registers are meant has to be known beforehand.
 #pragma unroll 1
     for (int strip = 0; strip < kStrips; ++strip) {
+      const int row = strip / kStripsOfBlock * kPiece;
+      const int column = strip % kStripsOfBlock / 2 * kPiece;
+      const TilePlace here =
+          p_.is_turned
+              ? TilePlace{place.line + column, place.at + row, place.batch}
+              : TilePlace{place.line + row, place.at + column, place.batch};
+      if (here.line >= p_.output.lines || here.at >= p_.output.length) {
+        continue;
+      }
 #pragma unroll
       for (int i = 0; i < kStrips; ++i) {
         if (i == strip) {
@@ -33,15 +41,10 @@ class Sm90Finish {
         }
       }
       __syncwarp();
-      const TilePlace place{first.row + strip / kStripsOfBlock * kPiece,
-                            first.column + strip % kStripsOfBlock / 2 * kPiece,
-                            first.batch};
-      if (place.column < p_.output.columns) {
-        if (p_.output.out_is_float) {
-          empty<float>(place, strip % 2);
-        } else {
-          empty<typename Tile::Element>(place, strip % 2);
-        }
+      if (p_.output.out_is_float) {
+        empty<float>(here, strip % 2);
+      } else {
+        empty<typename Tile::Element>(here, strip % 2);
       }
       __syncwarp();
     }
@@ -70,10 +73,10 @@ class Sm90Finish {
     const int first = 16 * warp + 8 * half;
     const TileWriter<typename Tile::Element, Out, kPiece> writer(p_.output,
                                                                  place);
-    if (p_.output.column_stride == 1) {
-      writer.write_rows(strip_, kSm90StripPitch, first);
+    if (p_.is_turned) {
+      writer.write_across(strip_, kSm90StripPitch, first);
     } else {
-      writer.write_columns(strip_, kSm90StripPitch, first);
+      writer.write_lines(strip_, kSm90StripPitch, first);
     }
   }
 

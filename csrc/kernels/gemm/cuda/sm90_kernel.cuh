@@ -9,15 +9,21 @@
 
 namespace tunedops::cuda {
 
-inline constexpr int kSm90Threads = kSm90Multipliers + kSm90Loaders;
+// Registers of a thread, 65536 in all; a kernel begins with the same number for
+// all of them.
+#define TUNEDOPS_REGISTERS_OF_COPIES "72"
+#define TUNEDOPS_REGISTERS_OF_SUMS "216"
+
+inline constexpr int kSm90Threads = kSm90Multipliers + kSm90Copiers;
 
 template <class Tile>
 __global__ void __launch_bounds__(kSm90Threads, 1)
     multiply_sm90(const __grid_constant__ Sm90Product p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ char memory[];
-  const Sm90Shared<Tile> shared(memory, p.stages);
+  const Sm90Shared<Tile> shared(memory, p);
   const int cluster = p.cluster_rows * p.cluster_columns;
+  const int warp = uniform_warp();
   if (threadIdx.x == kSm90Multipliers) {
     Sm90Copier<Tile>::prepare(p);
   }
@@ -26,6 +32,7 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
       init_barrier(shared.full(stage), Sm90Copier<Tile>::arrivals(p));
       init_barrier(shared.empty(stage),
                    static_cast<unsigned>(kSm90Warps * cluster));
+      init_barrier(shared.raw_full(stage), 1);
     }
     publish_barriers();
   }
@@ -34,10 +41,14 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
   } else {
     __syncthreads();
   }
-  if (threadIdx.x >= kSm90Multipliers) {
-    Sm90Copier<Tile>(p, shared).run();
+  if (warp >= kSm90Warps) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_COPIES
+                 ";");
+    Sm90Copier<Tile>(p, shared, warp - kSm90Warps).run();
   } else {
-    Sm90Multiplier<Tile>(p, shared).run();
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_SUMS
+                 ";");
+    Sm90Multiplier<Tile>(p, shared, warp).run();
   }
   if (cluster > 1) {
     __syncwarp();

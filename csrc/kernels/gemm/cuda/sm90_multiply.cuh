@@ -18,8 +18,8 @@ template <class Tile>
 class Sm90Multiplier {
  public:
   __device__ Sm90Multiplier(const Sm90Product& product,
-                            const Sm90Shared<Tile>& shared)
-      : p_(product), shared_(shared) {}
+                            const Sm90Shared<Tile>& shared, int warp)
+      : p_(product), shared_(shared), warp_(warp) {}
 
   __device__ void run() {
     Sm90Tiles tiles(p_);
@@ -37,7 +37,7 @@ class Sm90Multiplier {
   static constexpr int kBlocks = kGroupRows / kPiece;
   static constexpr int kSums = Tile::kColumns / 2;
 
-  __device__ static int group() { return static_cast<int>(threadIdx.x) / 128; }
+  __device__ int group() const { return warp_ / 4; }
 
   // Of 16 ks: in a piece along k 32 bytes further, else 16 lines of 128.
   __device__ static std::uint64_t operand(const char* pieces, bool is_along_k,
@@ -102,14 +102,16 @@ class Sm90Multiplier {
   }
 
   __device__ void write(const TileWork& work) {
-    const Sm90Finish<Tile, kBlocks> finish(
-        p_, shared_.strip(static_cast<int>(threadIdx.x) / 32));
-    finish.write(sums_, {work.row_tile * Tile::kRows + group() * kGroupRows,
-                         work.column_tile * Tile::kColumns, work.batch});
+    const Sm90Finish<Tile, kBlocks> finish(p_, shared_.strip(warp_));
+    const int row = work.row_tile * Tile::kRows + group() * kGroupRows;
+    const int column = work.column_tile * Tile::kColumns;
+    finish.write(sums_, p_.is_turned ? TilePlace{column, row, work.batch}
+                                     : TilePlace{row, column, work.batch});
   }
 
   const Sm90Product& p_;
   const Sm90Shared<Tile>& shared_;
+  int warp_;
   Sm90Ring ring_;
   float sums_[kBlocks][kSums];
 };

@@ -10,26 +10,24 @@
 
 #include <cstdint>
 
+#include "kernels/gemm/cuda/sm90_stage.h"
 #include "kernels/gemm/cuda/tile_output.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
 
 namespace tunedops::cuda {
 
-/// Rows or columns that one piece of a tile holds, and its length along k.
-inline constexpr int kPiece = 64;  // both
-inline constexpr int kPieceBytes = kPiece * kPiece * 2;
-
-/// Lines of contiguous elements: of ks, or of rows or columns. Those that begin
-/// at multiples of 16 bytes are aligned; the copy engine brings them, for which
-/// there is a map.
+/// Lines of contiguous elements: of ks, or of rows or columns. The copy engine
+/// wants a tensor to begin at a multiple of 16 bytes, and lines to be multiples
+/// of that apart. Where they are not, every eighth line is: so lines are in
+/// eight classes by their number modulo 8, each a tensor of its own that begins
+/// at the multiple before its first line does, `shift` elements before it.
 struct Sm90Operand {
-  CUtensorMap map;
-  const void* data;
-  std::int64_t line_stride;    // in elements
-  std::int64_t matrix_stride;  // 0: all matrices of the batch are the same
-  int lines;
-  int length;
+  CUtensorMap maps[kClasses];  // aligned operands have one
+  int shift[kClasses];
+  // Of a class that has no line, where a tensor has no elements either.
+  int beyond[kClasses];
   int is_aligned;
+  int is_batched;  // else all matrices of the batch are the same
 };
 
 struct Sm90Product {
@@ -41,6 +39,7 @@ struct Sm90Product {
   int cluster_rows;       // tiles of a cluster, of which one is 1
   int cluster_columns;
   int stages;
+  bool is_turned;  // the instruction's columns are lines of the output
 };
 
 /// Which compiled kernel runs, and how.

@@ -1,13 +1,14 @@
 #pragma once
 
 // The shared memory of a block of Gemm_Sm90: a ring of stages, each a tile of
-// both operands; a strip for each warp that multiplies, through which its sums
-// go to the output; the barriers of the stages.
+// both operands and, of those that have to be shifted, what they are before; a
+// strip for each warp that multiplies, through which its sums go to the output;
+// the barriers of the stages.
 
 #include <cstddef>
 
 #include "kernels/gemm/cuda/sm90_product.h"
-#include "kernels/gemm/cuda/sm90_strip.h"
+#include "kernels/gemm/cuda/sm90_shift.cuh"
 
 namespace tunedops::cuda {
 
@@ -18,45 +19,60 @@ struct Sm90Tile {
   using Element = T;
   static constexpr int kRows = kTileRows;
   static constexpr int kColumns = kTileColumns;
+  static constexpr int kAPieces = kRows / kPiece;
+  static constexpr int kBPieces = kColumns / kPiece;
   static constexpr bool kAIsAlongK = kAAlongK;  // k is contiguous in it
   static constexpr bool kBIsAlongK = kBAlongK;
-  static constexpr int kABytes = kRows / kPiece * kPieceBytes;
-  static constexpr int kBBytes = kColumns / kPiece * kPieceBytes;
-  static constexpr int kStageBytes = kABytes + kBBytes;
+  static constexpr int kABytes = kAPieces * kPieceBytes;
+  static constexpr int kBBytes = kBPieces * kPieceBytes;
+  using RawA = Sm90Raw<kAIsAlongK, kAPieces>;
+  using RawB = Sm90Raw<kBIsAlongK, kBPieces>;
 };
 
 template <class Tile>
 class Sm90Shared {
  public:
   /// `memory` as the kernel got it.
-  __device__ Sm90Shared(char* memory, int stages)
+  __device__ Sm90Shared(char* memory, const Sm90Product& p)
       : stages_(memory + kSm90Align -
                 static_cast<unsigned>(__cvta_generic_to_shared(memory)) %
                     kSm90Align),
-        strips_(reinterpret_cast<float*>(stages_ + stages * Tile::kStageBytes)),
+        raw_b_(Tile::kABytes + Tile::kBBytes +
+               (p.a.is_aligned != 0 ? 0 : Tile::RawA::kBytes)),
+        stage_bytes_(raw_b_ + (p.b.is_aligned != 0 ? 0 : Tile::RawB::kBytes)),
+        strips_(reinterpret_cast<float*>(stages_ + p.stages * stage_bytes_)),
         barriers_(reinterpret_cast<std::uint64_t*>(
-            strips_ + kSm90Warps * kSm90StripFloats)),
-        count_(stages) {}
+            strips_ + kSm90Warps * kSm90StripFloats)) {}
 
-  __device__ char* a(int stage) const {
-    return stages_ + stage * Tile::kStageBytes;
-  }
+  __device__ char* a(int stage) const { return stages_ + stage * stage_bytes_; }
   __device__ char* b(int stage) const { return a(stage) + Tile::kABytes; }
+  /// Not shifted yet.
+  __device__ char* raw_a(int stage) const {
+    return a(stage) + Tile::kABytes + Tile::kBBytes;
+  }
+  __device__ char* raw_b(int stage) const { return a(stage) + raw_b_; }
+
   __device__ float* strip(int warp) const {
     return strips_ + warp * kSm90StripFloats;
   }
+
   /// Complete when the stage's operands are there.
-  __device__ std::uint64_t* full(int stage) const { return barriers_ + stage; }
+  __device__ std::uint64_t* full(int stage) const {
+    return barriers_ + stage * kSm90Barriers;
+  }
   /// Complete when all who read it have left it.
-  __device__ std::uint64_t* empty(int stage) const {
-    return barriers_ + count_ + stage;
+  __device__ std::uint64_t* empty(int stage) const { return full(stage) + 1; }
+  /// Complete when what has to be shifted is there.
+  __device__ std::uint64_t* raw_full(int stage) const {
+    return full(stage) + 2;
   }
 
  private:
   char* stages_;
+  int raw_b_;  // where it is in a stage
+  int stage_bytes_;
   float* strips_;
   std::uint64_t* barriers_;
-  int count_;
 };
 
 }  // namespace tunedops::cuda

@@ -45,7 +45,6 @@ Status encode_tensor_map(const TensorView& view, CUtensorMap& map) {
   if (encode == nullptr) {
     return Status::unsupported("the driver has no cuTensorMapEncodeTiled");
   }
-  constexpr cuuint32_t kBox = 64;  // of 2 bytes each, so 128 bytes
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(view.length),
                               static_cast<cuuint64_t>(view.lines),
                               static_cast<cuuint64_t>(view.matrices)};
@@ -53,19 +52,30 @@ Status encode_tensor_map(const TensorView& view, CUtensorMap& map) {
       stride_bytes(view.lines, view.line_stride, 2 * sizes[0]);
   const cuuint64_t strides[] = {
       line, stride_bytes(view.matrices, view.matrix_stride, line)};
-  const cuuint32_t box[] = {kBox, kBox, 1};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(view.box_length),
+                            static_cast<cuuint32_t>(view.box_lines), 1};
   const cuuint32_t steps[] = {1, 1, 1};
   const CUresult encoded = encode(
       &map,
       view.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                     : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
       3, const_cast<void*>(view.base), sizes, strides, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+      CU_TENSOR_MAP_INTERLEAVE_NONE,
+      view.is_swizzled ? CU_TENSOR_MAP_SWIZZLE_128B
+                       : CU_TENSOR_MAP_SWIZZLE_NONE,
       CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  return encoded == CUDA_SUCCESS
-             ? Status::ok()
-             : Status::failed("cuTensorMapEncodeTiled: error " +
-                              std::to_string(static_cast<int>(encoded)));
+  if (encoded == CUDA_SUCCESS) {
+    return Status::ok();
+  }
+  std::string what = "cuTensorMapEncodeTiled: error " +
+                     std::to_string(static_cast<int>(encoded)) + " for";
+  for (const std::int64_t number :
+       {view.length, view.lines, view.matrices, view.line_stride,
+        view.matrix_stride, std::int64_t{view.box_length},
+        std::int64_t{view.box_lines}}) {
+    what += " " + std::to_string(number);
+  }
+  return Status::failed(what);
 }
 
 }  // namespace tunedops::cuda

@@ -14,8 +14,7 @@
 namespace tunedops::cuda {
 
 /// Matrices of 2-byte elements whose lines are contiguous, copied in boxes of
-/// 64 lines of 64 elements, 128-byte swizzled; what is outside comes as
-/// zeros.
+/// `box_length` elements by `box_lines`; what is outside comes as zeros.
 struct TensorView {
   const void* base = nullptr;  // a multiple of 16 bytes
   DType dtype = DType::kBFloat16;
@@ -24,6 +23,9 @@ struct TensorView {
   std::int64_t line_stride = 0;  // in elements, a multiple of 16 bytes
   std::int64_t matrices = 1;
   std::int64_t matrix_stride = 0;
+  int box_length = 64;  // 256 at most, as are lines
+  int box_lines = 64;
+  bool is_swizzled = true;  // by 128 bytes, which box_length has to be then
 };
 
 Status encode_tensor_map(const TensorView& view, CUtensorMap& map);

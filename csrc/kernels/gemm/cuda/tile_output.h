@@ -1,8 +1,7 @@
 #pragma once
 
 // An output that is computed in tiles, and what is done to its sums on their
-// way there, as kernels see it: plain data. Which side of the problem its rows
-// are is the kernel's choice.
+// way there, as kernels see it: plain data.
 
 #include <cstdint>
 
@@ -10,35 +9,33 @@
 
 namespace tunedops::cuda {
 
+/// Lines of contiguous elements, each a column of the problem, along which a
+/// bias runs too.
 struct TileOutput {
   void* out;
   const void* bias;
 
-  std::int64_t row_stride;  // in elements; one of them is 1
-  std::int64_t column_stride;
+  std::int64_t line_stride;  // in elements
   std::int64_t batch_stride;
 
-  int rows;
-  int columns;
+  int lines;   // n
+  int length;  // m
 
   float alpha;
   float beta;
   Activation activation;
-  bool bias_is_along_rows;
   bool bias_is_float;
   bool out_is_float;
 };
 
 /// All of it that is known before the addresses are.
-inline TileOutput output_of(const GemmProblem& p, bool rows_are_m) {
+inline TileOutput output_of(const GemmProblem& p) {
   TileOutput output{};
-  output.row_stride = rows_are_m ? 1 : p.ldc;
-  output.column_stride = rows_are_m ? p.ldc : 1;
+  output.line_stride = p.ldc;
   output.batch_stride = p.stride_c;
-  output.rows = static_cast<int>(rows_are_m ? p.m : p.n);
-  output.columns = static_cast<int>(rows_are_m ? p.n : p.m);
+  output.lines = static_cast<int>(p.n);
+  output.length = static_cast<int>(p.m);
   output.activation = p.activation;
-  output.bias_is_along_rows = rows_are_m;
   output.bias_is_float = p.bias_dtype == DType::kFloat32;
   output.out_is_float = p.out_dtype == DType::kFloat32;
   return output;

@@ -1,0 +1,62 @@
+#pragma once
+
+// Sizes of what a block of Gemm_Sm90 has in shared memory: stages of operands,
+// and strips through which sums go to the output. The host has to know them
+// too.
+
+#include <cstddef>
+
+#include "kernels/gemm/cuda/tile_strip.h"
+
+namespace tunedops::cuda {
+
+/// How much of k is in one stage.
+inline constexpr int kSm90StageK = 64;
+
+/// Rows or columns that one piece of a tile holds, and its length along k.
+inline constexpr int kPiece = 64;  // both
+inline constexpr int kPieceLineBytes = 2 * kPiece;
+inline constexpr int kPieceBytes = kPiece * kPieceLineBytes;
+
+/// Of lines that are not aligned (see Sm90Operand), and how many elements of a
+/// line come too early at most, with those that make 16 bytes of them.
+inline constexpr int kClasses = 8;
+inline constexpr int kTooEarly = 8;
+
+/// Elements of a line that is brought with those, for so many pieces side by
+/// side.
+constexpr int sm90_raw_length(int across) {
+  return across * kPiece + kTooEarly;
+}
+
+/// Of an operand before it is shifted, for so many pieces.
+constexpr int sm90_raw_bytes(int pieces, bool is_along_k) {
+  const int across = is_along_k || pieces % 2 != 0 ? 1 : 2;
+  return pieces / across * kPiece * 2 * sm90_raw_length(across);
+}
+
+/// Warps that multiply: two groups of four.
+inline constexpr int kSm90Warps = 8;
+
+/// Eight rows by 64 columns of sums, each row with room behind it so that the
+/// threads of a warp meet different banks.
+inline constexpr int kSm90StripPitch = 72;
+inline constexpr int kSm90StripFloats = kStripRows * kSm90StripPitch;
+
+/// That a block may ask for on compute 9.0, less what a kernel has for itself.
+inline constexpr std::size_t kSm90MostSharedBytes = (227 << 10) - 128;
+
+/// The swizzle of the copies is a function of the address.
+inline constexpr int kSm90Align = 1024;
+
+/// Of a stage's barriers: operands are there, have been left, and are there
+/// but not shifted yet.
+inline constexpr int kSm90Barriers = 3;
+
+constexpr std::size_t sm90_shared_bytes(std::size_t stage_bytes, int stages) {
+  return kSm90Align + static_cast<std::size_t>(stages) * stage_bytes +
+         sizeof(float) * kSm90Warps * kSm90StripFloats +
+         kSm90Barriers * sizeof(long long) * static_cast<std::size_t>(stages);
+}
+
+}  // namespace tunedops::cuda

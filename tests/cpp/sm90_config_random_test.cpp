@@ -48,10 +48,12 @@ class RandomProblems {
     return Config()
         .with("tile", {number(64 << engine_() % 3), number(64 << engine_() % 3),
                        number(64)})
-        .with("cluster", {number(1 + engine_() % 2), number(1)})
+        .with("cluster",
+              {number(1 + engine_() % 2), number(1), number(1 + engine_() % 2)})
         .with("stages", number(2 + engine_() % 6))
         .with("splitk", number(size(5)))
-        .with("turned", number(engine_() % 2));
+        .with("turned", number(engine_() % 2))
+        .with("pingpong", number(engine_() % 2));
   }
 
  private:
@@ -119,7 +121,7 @@ TEST(Sm90RandomTest, WhatAFileSaysIsRefusedOrCanRun) {
       check(p, *x);
     }
   }
-  EXPECT_GT(taken, 20);
+  EXPECT_GT(taken, 5);
 }
 
 }  // namespace

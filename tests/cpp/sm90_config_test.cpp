@@ -38,14 +38,16 @@ bool takes(const GemmProblem& p, std::string_view text,
 }
 
 TEST(Sm90Config, NamesAreThoseOfFiles) {
-  EXPECT_EQ(to_config({}).to_text(),
-            "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0");
+  EXPECT_EQ(
+      to_config({}).to_text(),
+      "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0");
   const GemmProblem p = problem(4096, 4096, 4096);
   for (const char* text :
-       {"_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0",
-        "_tile_128x256x64_cluster_2x1_stages_3_splitk_1_turned_0",
-        "_tile_128x64x64_cluster_1x2_stages_8_splitk_3_turned_1",
-        "_tile_64x128x64_cluster_1x1_stages_2_splitk_1_turned_0"}) {
+       {"_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0",
+        "_tile_128x256x64_cluster_2x1x1_stages_3_splitk_1_turned_0_pingpong_0",
+        "_tile_128x64x64_cluster_1x2x1_stages_8_splitk_3_turned_1_pingpong_0",
+        "_tile_64x128x64_cluster_1x1x1_stages_2_splitk_1_turned_0_pingpong_"
+        "0"}) {
     const auto x = sm90_from_config(p, kCap * 8, *Config::from_text(text));
     ASSERT_TRUE(x.has_value()) << text;
     EXPECT_EQ(to_config(*x).to_text(), text);
@@ -55,25 +57,27 @@ TEST(Sm90Config, NamesAreThoseOfFiles) {
 TEST(Sm90Config, WhatCannotRunIsRefused) {
   const GemmProblem p = problem(4096, 4096, 4096);
   for (const char* text :
-       {"_tile_256x128x32_cluster_1x1_stages_4_splitk_1_turned_0",
-        "_tile_256x256x64_cluster_1x1_stages_2_splitk_1_turned_0",
-        "_tile_128x64x64_cluster_1x1_stages_4_splitk_1_turned_0",
-        "_tile_256x128x64_cluster_2x2_stages_4_splitk_1_turned_0",
-        "_tile_256x128x64_cluster_4x1_stages_4_splitk_1_turned_0",
-        "_tile_256x128x64_cluster_1x1_stages_5_splitk_1_turned_0",
-        "_tile_256x128x64_cluster_1x1_stages_1_splitk_1_turned_0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_0_turned_0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_65_turned_0",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_2",
-        "_tile_256x128x64_cluster_1x1_stages_4_splitk_1",
-        "_tile_256x128x64x1_cluster_1x1_stages_4_splitk_1_turned_0"}) {
+       {"_tile_256x128x32_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0",
+        "_tile_256x256x64_cluster_1x1x1_stages_2_splitk_1_turned_0_pingpong_0",
+        "_tile_128x64x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0",
+        "_tile_256x128x64_cluster_2x2x1_stages_4_splitk_1_turned_0_pingpong_0",
+        "_tile_256x128x64_cluster_4x1x1_stages_4_splitk_1_turned_0_pingpong_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_5_splitk_1_turned_0_pingpong_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_1_splitk_1_turned_0_pingpong_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_0_turned_0_pingpong_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_65_turned_0_pingpong_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_2_pingpong_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1",
+        "_tile_256x128x64x1_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_"
+        "0"}) {
     EXPECT_FALSE(takes(p, text, kCap * 64)) << text;
   }
 }
 
 TEST(Sm90Config, StagesFillABlocksMemory) {
+  const GemmProblem p = problem(4096, 4096, 4096);
   for (const Sm90Parameters& x :
-       all_sm90_parameters(problem(4096, 4096, 4096), kMultiprocessors, kCap)) {
+       all_sm90_parameters(p, kMultiprocessors, kCap)) {
     EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages),
               std::size_t{227} << 10);
     EXPECT_TRUE(x.stages == 8 ||
@@ -95,7 +99,7 @@ TEST(Sm90Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
   };
   EXPECT_EQ(most_splits(problem(8192, 8192, 4096)), 1);
   EXPECT_EQ(most_splits(problem(128, 128, 65536)), 64);
-  EXPECT_EQ(most_splits(problem(128, 128, 65536), 0), 1);
+  EXPECT_EQ(most_splits(problem(128, 128, 65536), 0), 8) << "in a cluster";
   EXPECT_EQ(most_splits(problem(128, 128, 100)), 2);
   GemmProblem unsplit = problem(128, 128, 65536);
   unsplit.header.precision = kNoSplitK;
@@ -127,23 +131,70 @@ TEST(Sm90Layout, LinesThatBeginAtMultiplesOf16BytesAreAligned) {
   EXPECT_TRUE(sm90_layout(p).a.is_aligned);
   p.align_a = 8;
   EXPECT_FALSE(sm90_layout(p).a.is_aligned);
-  // One line is apart from nothing, and so is one matrix.
+  // One line is apart from nothing.
   GemmProblem row = problem(1, 256, 255);
   row.ldb = 256;
   EXPECT_TRUE(sm90_layout(row).a.is_aligned);
-  GemmProblem batch = in_batches(problem(128, 128, 128), 1);
-  batch.stride_a += 1;
-  EXPECT_TRUE(sm90_layout(batch).a.is_aligned);
-  batch.batch = 2;
-  EXPECT_FALSE(sm90_layout(batch).a.is_aligned);
+}
+
+TEST(Sm90Config, UnalignedOperandsTakeMoreMemory) {
+  const GemmProblem aligned = problem(4096, 4096, 4096);
+  const GemmProblem unaligned = problem(4096, 4096, 4095);
+  const char* const four_stages =
+      "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0";
+  const char* const two_stages =
+      "_tile_256x128x64_cluster_1x1x1_stages_2_splitk_1_turned_0_pingpong_0";
+  EXPECT_TRUE(takes(aligned, four_stages));
+  EXPECT_FALSE(takes(unaligned, four_stages));
+  EXPECT_TRUE(takes(unaligned, two_stages));
+}
+
+TEST(Sm90Config, SplitsMeetInAClusterOrInMemory) {
+  const GemmProblem p = problem(512, 512, 4096);
+  const auto named = [](const char* cluster, int splits, int stages = 4) {
+    return "_tile_256x128x64_cluster_" + std::string(cluster) + "_stages_" +
+           std::to_string(stages) + "_splitk_" + std::to_string(splits) +
+           "_turned_0_pingpong_0";
+  };
+  EXPECT_TRUE(takes(p, named("1x1x1", 4)));
+  EXPECT_TRUE(takes(p, named("1x1x4", 4), 0)) << "takes no workspace";
+  EXPECT_FALSE(takes(p, named("1x1x1", 4), 0));
+  EXPECT_FALSE(takes(p, named("1x1x2", 4))) << "all of them or none";
+  EXPECT_FALSE(takes(p, named("1x1x9", 9))) << "clusters are of eight at most";
+  EXPECT_FALSE(takes(p, named("2x1x4", 4))) << "they share nothing else";
+  EXPECT_FALSE(takes(p, named("1x1x4", 4, 2)))
+      << "the sums do not fit where the stages were";
+}
+
+TEST(Sm90Config, TilesByTurnsAreNotSplit) {
+  const GemmProblem p = problem(512, 512, 4096);
+  EXPECT_TRUE(takes(p,
+                    "_tile_128x128x64_cluster_1x1x1_stages_6_splitk_1_turned_0_"
+                    "pingpong_1"));
+  EXPECT_FALSE(
+      takes(p, "_tile_128x128x64_cluster_1x1x1_stages_6_splitk_2_turned_0_"
+               "pingpong_1"));
+  EXPECT_FALSE(
+      takes(p, "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_"
+               "pingpong_1"))
+      << "no such tile";
+}
+
+TEST(Sm90Supports, MatricesOfABatchAreMultiplesOf16BytesApart) {
+  GemmProblem p = in_batches(problem(128, 128, 128), 5);
+  EXPECT_EQ(reason(p), "");
+  p.stride_a += 1;
+  EXPECT_NE(reason(p), "");
+  p.stride_a = 0;
+  EXPECT_EQ(reason(p), "");
 }
 
 TEST(Sm90Config, OnlyWhatIsAlignedIsShared) {
   // Tiles of a cluster that lie along m have the second operand in common.
   const char* const along_m =
-      "_tile_256x128x64_cluster_2x1_stages_4_splitk_1_turned_0";
+      "_tile_256x128x64_cluster_2x1x1_stages_2_splitk_1_turned_0_pingpong_0";
   const char* const along_n =
-      "_tile_256x128x64_cluster_1x2_stages_4_splitk_1_turned_0";
+      "_tile_256x128x64_cluster_1x2x1_stages_2_splitk_1_turned_0_pingpong_0";
   GemmProblem p = problem(4096, 4096, 4096);
   EXPECT_TRUE(takes(p, along_m));
   EXPECT_TRUE(takes(p, along_n));

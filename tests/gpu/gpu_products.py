@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -95,26 +96,51 @@ def skinny_solutions(key: tuple[str, str], k: int) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-SM90_TILES = [(128, 64), (128, 128), (128, 192), (128, 256), (256, 128)]  # rows, columns
+# Rows and columns of a tile, and whether two are multiplied by turns.
+SM90_TILES = [
+    (128, 64, 0),
+    (128, 128, 0),
+    (128, 192, 0),
+    (128, 256, 0),
+    (256, 128, 0),
+    (64, 128, 1),
+    (128, 128, 1),
+]
 
 
-def sm90_stages(tile: tuple[int, int]) -> int:
-    """As many as the shared memory of a block holds, 8 at most."""
+class Sm90Operand(NamedTuple):
+    """How Gemm_Sm90 sees an operand of a key."""
+
+    is_aligned: bool  # the copy engine brings it as it is
+    is_along_k: bool
+
+
+def sm90_operands(key: tuple[str, str]) -> tuple[Sm90Operand, Sm90Operand]:
+    def numbers(field: str, default: str = "") -> list[int]:
+        found = re.search(rf"(?:^|_){field}((?:_\d+)+)", key[1])
+        return [int(n) for n in (found[1] if found else default).split("_") if n]
+
+    m, n, k = numbers("[nt]{2}")[-3:]
+    lda, ldb, _ = numbers("ld")
+    align_a, align_b, *_ = numbers("align", "16_16")
+    a_is_along_k, b_is_along_k = key[1][0] == "t", key[1][1] == "n"
+    a_lines, b_lines = m if a_is_along_k else k, n if b_is_along_k else k
+    return (
+        Sm90Operand(align_a >= 16 and (lda % 8 == 0 or a_lines == 1), a_is_along_k),
+        Sm90Operand(align_b >= 16 and (ldb % 8 == 0 or b_lines == 1), b_is_along_k),
+    )
+
+
+def sm90_stages(tile: tuple[int, int], operands: tuple[Sm90Operand, Sm90Operand]) -> int:
+    """As many as the shared memory of a block holds, 8 at most; `tile` is m by n."""
     strips_and_alignment = 8 * 8 * 72 * 4 + 1024
     free = (227 << 10) - 128 - strips_and_alignment
-    return min(8, free // (sum(tile) * 64 * 2 + 16))
-
-
-def sm90_clusters(key: tuple[str, str]) -> list[str]:
-    """Blocks of a cluster share what the copy engine brings, so operands that are aligned."""
-
-    def numbers(field: str, default: str) -> list[int]:
-        found = re.search(rf"_{field}((_\d+)+)", key[1])
-        return [int(n) for n in (found[1] if found else default).strip("_").split("_")]
-
-    ld, strides, align = numbers("ld", "0_0"), numbers("stride", "0_0"), numbers("align", "16_16")
-    is_aligned = [ld[i] % 8 == 0 and strides[i] % 8 == 0 and align[i] >= 16 for i in (0, 1)]
-    return ["1x1"] + ["2x1"] * is_aligned[1] + ["1x2"] * is_aligned[0]
+    stage = 0
+    for side, operand in zip(tile, operands, strict=True):
+        in_pairs = not operand.is_along_k and side // 64 % 2 == 0
+        unshifted = 0 if operand.is_aligned else 136 if in_pairs else 144
+        stage += side * (128 + unshifted)
+    return min(8, free // (stage + 24))
 
 
 def sm90_solutions(key: tuple[str, str], k: int) -> list[str]:
@@ -124,14 +150,19 @@ def sm90_solutions(key: tuple[str, str], k: int) -> list[str]:
     """
     found = [s for s in _C.candidates(GPU, *key) if s.startswith("Gemm_Sm90_")]
     tiles = SM90_TILES if found else []
-    clusters = sm90_clusters(key)
-    for i, (turned, tile) in enumerate(itertools.product((0, 1), tiles)):
-        m, n = tile if turned else tile[::-1]
+    a, b = sm90_operands(key)
+    # Blocks of a cluster share what the copy engine brings, or add up their splits.
+    clusters = ["1x1x1"] + ["2x1x1"] * b.is_aligned + ["1x2x1"] * a.is_aligned
+    for i, (turned, (rows, columns, pingpong)) in enumerate(itertools.product((0, 1), tiles)):
+        m, n = (rows, columns) if turned else (columns, rows)
+        stages = sm90_stages((m, n), (a, b))
         for j, cluster in enumerate(clusters):
-            splits = [1, 2, 3][(i + j) % 3] if k > 128 else 1
+            splits = [1, 2, 3][(i + j) % 3] if k > 128 and not pingpong else 1
+            if splits > 1 and (i + j) % 2:
+                cluster = f"1x1x{splits}"
             found.append(
-                f"Gemm_Sm90_tile_{m}x{n}x64_cluster_{cluster}"
-                f"_stages_{sm90_stages(tile)}_splitk_{splits}_turned_{turned}"
+                f"Gemm_Sm90_tile_{m}x{n}x64_cluster_{cluster}_stages_{stages}"
+                f"_splitk_{splits}_turned_{turned}_pingpong_{pingpong}"
             )
     return list(dict.fromkeys(found))
 

@@ -103,6 +103,25 @@ __device__ inline void sync_cluster() {
                    : "memory");
 }
 
+/// Where another block of the cluster has what this one has at an address.
+__device__ inline unsigned address_in_cluster(unsigned address,
+                                              unsigned block) {
+  unsigned there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there)
+               : "r"(address), "r"(block));
+  return there;
+}
+
+__device__ inline float load_from_cluster(unsigned address) {
+  float value;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];"
+               : "=f"(value)
+               : "r"(address)
+               : "memory");
+  return value;
+}
+
 // --- Copies ------------------------------------------------------------------
 
 /// Where a box begins in a tensor, contiguous dimension first.

@@ -95,10 +95,15 @@ Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
   launch.tile_columns = x.turned ? x.tile_n : x.tile_m;
   launch.a_has_k_contiguous = (x.turned ? layout.a : layout.b).k_is_contiguous;
   launch.b_has_k_contiguous = (x.turned ? layout.b : layout.a).k_is_contiguous;
-  launch.cluster = x.cluster_m * x.cluster_n;
-  launch.blocks = static_cast<int>(std::min<std::int64_t>(
-      cuda::sm90_tiles(p, x) * x.splits * p.batch,
-      multiprocessors / launch.cluster * launch.cluster));
+  launch.is_pingpong = x.pingpong;
+  launch.cluster = x.cluster_m * x.cluster_n * x.cluster_k;
+  // Splits that meet in a cluster have one tile only.
+  const std::int64_t works = cuda::sm90_tiles(p, x) * x.splits * p.batch;
+  launch.blocks = static_cast<int>(
+      x.cluster_k > 1
+          ? works
+          : std::min<std::int64_t>(works, multiprocessors / launch.cluster *
+                                              launch.cluster));
   launch.shared_bytes =
       cuda::sm90_shared_bytes(cuda::sm90_stage_bytes(p, x), x.stages);
   return launch;
@@ -119,6 +124,7 @@ Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
                       .splits = x.splits,
                       .k_steps = divide_up(p.k, cuda::kSm90StageK)};
   product.stages = x.stages;
+  product.cluster_splits = x.cluster_k;
   product.is_turned = turned;
   return product;
 }
@@ -136,7 +142,7 @@ class Sm90Plan final : public Plan {
         has_bias_(problem.has_bias()),
         workspace_bytes_(cuda::sm90_workspace_bytes(problem, parameters)),
         counters_(
-            parameters.splits == 1
+            parameters.splits == parameters.cluster_k
                 ? 0
                 : static_cast<std::size_t>(
                       cuda::sm90_tiles(problem, parameters) * problem.batch)) {}
@@ -220,8 +226,10 @@ Coordinates coordinates_of(const Sm90Parameters& x) {
   const auto log2_of = [](int value) {
     return std::log2(static_cast<float>(value));
   };
-  return {log2_of(x.tile_m),    log2_of(x.tile_n), log2_of(x.cluster_m),
-          log2_of(x.cluster_n), log2_of(x.splits), x.turned ? 1.0F : 0.0F};
+  return {log2_of(x.tile_m),        log2_of(x.tile_n),
+          log2_of(x.cluster_m),     log2_of(x.cluster_n),
+          log2_of(x.splits),        x.turned ? 1.0F : 0.0F,
+          x.pingpong ? 1.0F : 0.0F, x.cluster_k > 1 ? 1.0F : 0.0F};
 }
 
 std::optional<Sm90Parameters> usable(const GemmProblem& problem,

@@ -18,10 +18,12 @@ struct Tile {
 };
 constexpr Tile kTiles[] = {
     {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
+constexpr Tile kPingpongTiles[] = {{64, 128}, {128, 128}};
 
 constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
 constexpr int kMostSplits = 64;
+constexpr int kMostClusterSplits = 8;  // as every cluster may have
 
 // The copy engine's distances are below 2^40 bytes, also that of every eighth
 // line.
@@ -69,16 +71,33 @@ int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
 bool is_tile(const Sm90Parameters& x) {
   const Tile tile =
       x.turned ? Tile{x.tile_m, x.tile_n} : Tile{x.tile_n, x.tile_m};
-  return std::any_of(std::begin(kTiles), std::end(kTiles), [&](const Tile& t) {
+  const auto is_the_same = [&](const Tile& t) {
     return t.rows == tile.rows && t.columns == tile.columns;
-  });
+  };
+  return x.pingpong
+             ? std::any_of(std::begin(kPingpongTiles), std::end(kPingpongTiles),
+                           is_the_same)
+             : std::any_of(std::begin(kTiles), std::end(kTiles), is_the_same);
+}
+
+// Sums lie where the stages were.
+bool can_meet_in_cluster(const GemmProblem& p, const Sm90Parameters& x) {
+  if (x.cluster_k == 1) {
+    return true;
+  }
+  const auto sums = sizeof(float) * static_cast<std::size_t>(x.tile_m) *
+                    static_cast<std::size_t>(x.tile_n);
+  return x.cluster_k == x.splits && x.cluster_k <= kMostClusterSplits &&
+         x.cluster_m * x.cluster_n == 1 &&
+         sums <= sm90_stage_bytes(p, x) * static_cast<std::size_t>(x.stages);
 }
 
 bool can_run(const GemmProblem& p, std::size_t workspace_cap,
              const Sm90Parameters& x) {
   const bool is_cluster = (x.cluster_m == 1 || x.cluster_m == 2) &&
                           (x.cluster_n == 1 || x.cluster_n == 2) &&
-                          x.cluster_m * x.cluster_n <= 2;
+                          x.cluster_m * x.cluster_n <= 2 &&
+                          can_meet_in_cluster(p, x);
   if (!is_tile(x) || !is_cluster || x.stages < kLeastStages ||
       x.stages > most_stages(p, x) || x.splits < 1 || x.splits > kMostSplits) {
     return false;
@@ -89,7 +108,7 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
   }
   return can_share(p, x) &&
          (x.splits == 1 ||
-          ((p.header.precision & kNoSplitK) == 0 &&
+          (!x.pingpong && (p.header.precision & kNoSplitK) == 0 &&
            x.splits <= divide_up(p.k, kSm90StageK) &&
            tiles * p.batch <= static_cast<std::int64_t>(kMostCounters) &&
            sm90_workspace_bytes(p, x) <= workspace_cap));
@@ -105,10 +124,11 @@ Sm90Layout sm90_layout(const GemmProblem& p) {
 Config to_config(const Sm90Parameters& x) {
   return Config()
       .with("tile", {x.tile_m, x.tile_n, kSm90StageK})
-      .with("cluster", {x.cluster_m, x.cluster_n})
+      .with("cluster", {x.cluster_m, x.cluster_n, x.cluster_k})
       .with("stages", x.stages)
       .with("splitk", x.splits)
-      .with("turned", x.turned ? 1 : 0);
+      .with("turned", x.turned ? 1 : 0)
+      .with("pingpong", x.pingpong ? 1 : 0);
 }
 
 Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
@@ -143,26 +163,37 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
       all.push_back(x);
     }
   };
+  // Of a tile, all that a search may want to try.
+  const auto add_all = [&](const Tile& tile, bool turned, bool pingpong) {
+    Sm90Parameters x{.tile_m = turned ? tile.rows : tile.columns,
+                     .tile_n = turned ? tile.columns : tile.rows,
+                     .turned = turned,
+                     .pingpong = pingpong};
+    x.stages = most_stages(p, x);
+    for (const auto& [cluster_m, cluster_n] :
+         {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) {
+      x.cluster_m = cluster_m;
+      x.cluster_n = cluster_n;
+      x.splits = x.cluster_k = 1;
+      add(x);
+      if (sm90_tiles(p, x) * p.batch >= multiprocessors) {
+        continue;  // all have work
+      }
+      for (const int splits : kSplitCounts) {
+        x.splits = splits;
+        x.cluster_k = 1;
+        add(x);
+        x.cluster_k = splits;
+        add(x);
+      }
+    }
+  };
   for (const bool turned : {false, true}) {
     for (const Tile& tile : kTiles) {
-      Sm90Parameters x{.tile_m = turned ? tile.rows : tile.columns,
-                       .tile_n = turned ? tile.columns : tile.rows,
-                       .turned = turned};
-      x.stages = most_stages(p, x);
-      for (const auto& [cluster_m, cluster_n] :
-           {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) {
-        x.cluster_m = cluster_m;
-        x.cluster_n = cluster_n;
-        x.splits = 1;
-        add(x);
-        if (sm90_tiles(p, x) * p.batch >= multiprocessors) {
-          continue;  // all have work
-        }
-        for (const int splits : kSplitCounts) {
-          x.splits = splits;
-          add(x);
-        }
-      }
+      add_all(tile, turned, false);
+    }
+    for (const Tile& tile : kPingpongTiles) {
+      add_all(tile, turned, true);
     }
   }
   return all;
@@ -182,9 +213,12 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
                            .tile_n = number(config.values("tile"), 1),
                            .cluster_m = number(config.values("cluster"), 0),
                            .cluster_n = number(config.values("cluster"), 1),
+                           .cluster_k = number(config.values("cluster"), 2),
                            .stages = number(config.values("stages"), 0),
                            .splits = number(config.values("splitk"), 0),
-                           .turned = number(config.values("turned"), 0) == 1};
+                           .turned = number(config.values("turned"), 0) == 1,
+                           .pingpong =
+                               number(config.values("pingpong"), 0) == 1};
     if (to_config(x) == config && can_run(p, workspace_cap, x)) {
       return x;
     }
@@ -223,7 +257,7 @@ std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
 
 std::size_t sm90_workspace_bytes(const GemmProblem& p,
                                  const Sm90Parameters& x) {
-  if (x.splits == 1) {
+  if (x.splits == x.cluster_k) {
     return 0;
   }
   return sizeof(float) *

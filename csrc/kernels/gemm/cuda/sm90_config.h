@@ -18,13 +18,17 @@ namespace tunedops::cuda {
 struct Sm90Parameters {
   int tile_m = 256;
   int tile_n = 128;
-  int cluster_m = 1;  // tiles whose operands are copied once for all of them;
-  int cluster_n = 1;  // one of the two is 1
+  int cluster_m = 1;  // tiles whose operands are copied once for all of them,
+  int cluster_n = 1;  // or splits that are added up without memory;
+  int cluster_k = 1;  // two of the three are 1
   int stages = 4;
   int splits = 1;  // of k, each a block of its own
   // Whether the instruction's rows, of which a tile has 128 or 256, lie along
   // m, which is contiguous in the output, and not along n. For few columns n.
   bool turned = false;
+  // Whether two tiles are multiplied by turns, so that the output of one is
+  // written while the other multiplies.
+  bool pingpong = false;
 };
 
 /// An operand: lines of contiguous elements.
@@ -44,7 +48,7 @@ struct Sm90Layout {
 };
 Sm90Layout sm90_layout(const GemmProblem& problem);
 
-/// `_tile_256x128x64_cluster_1x1_stages_4_splitk_1_turned_0`
+/// `_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0`
 Config to_config(const Sm90Parameters& parameters);
 
 /// `workspace_cap` in bytes.

@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ char memory[];
   const Sm90Shared<Tile> shared(memory, p);
-  const int cluster = p.cluster_rows * p.cluster_columns;
+  const int sharers = p.cluster_rows * p.cluster_columns;
+  const int cluster = sharers * p.cluster_splits;
   const int warp = uniform_warp();
   if (threadIdx.x == kSm90Multipliers) {
     Sm90Copier<Tile>::prepare(p);
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
     for (int stage = 0; stage < p.stages; ++stage) {
       init_barrier(shared.full(stage), Sm90Copier<Tile>::arrivals(p));
       init_barrier(shared.empty(stage),
-                   static_cast<unsigned>(kSm90Warps * cluster));
+                   static_cast<unsigned>(Tile::kWarps * sharers));
       init_barrier(shared.raw_full(stage), 1);
     }
     publish_barriers();
@@ -45,6 +46,10 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
     asm volatile("setmaxnreg.dec.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_COPIES
                  ";");
     Sm90Copier<Tile>(p, shared, warp - kSm90Warps).run();
+    if (p.cluster_splits > 1) {
+      __syncwarp();
+      sync_cluster();  // as those that multiply do
+    }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_SUMS
                  ";");
@@ -58,32 +63,42 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
 }
 
 /// Calls `use` with the kernel that a launch names.
-template <class T, int kRows, int kColumns, class Use>
+template <class Shape, class Use>
 cudaError_t with_sm90_layout(const Sm90Launch& launch, Use use) {
   if (launch.a_has_k_contiguous) {
     return launch.b_has_k_contiguous
-               ? use(multiply_sm90<Sm90Tile<T, kRows, kColumns, true, true>>)
-               : use(multiply_sm90<Sm90Tile<T, kRows, kColumns, true, false>>);
+               ? use(multiply_sm90<Sm90Tile<Shape, true, true>>)
+               : use(multiply_sm90<Sm90Tile<Shape, true, false>>);
   }
   return launch.b_has_k_contiguous
-             ? use(multiply_sm90<Sm90Tile<T, kRows, kColumns, false, true>>)
-             : use(multiply_sm90<Sm90Tile<T, kRows, kColumns, false, false>>);
+             ? use(multiply_sm90<Sm90Tile<Shape, false, true>>)
+             : use(multiply_sm90<Sm90Tile<Shape, false, false>>);
 }
 
 template <class T, class Use>
 cudaError_t with_sm90_kernel(const Sm90Launch& launch, Use use) {
   const int tile = launch.tile_rows * 1000 + launch.tile_columns;
+  if (launch.is_pingpong) {
+    switch (tile) {
+    case 64'128:
+      return with_sm90_layout<Sm90Shape<T, 64, 128, 1>>(launch, use);
+    case 128'128:
+      return with_sm90_layout<Sm90Shape<T, 128, 128, 1>>(launch, use);
+    default:
+      return cudaErrorInvalidValue;
+    }
+  }
   switch (tile) {
   case 128'064:
-    return with_sm90_layout<T, 128, 64>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 64, 2>>(launch, use);
   case 128'128:
-    return with_sm90_layout<T, 128, 128>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 128, 2>>(launch, use);
   case 128'192:
-    return with_sm90_layout<T, 128, 192>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 192, 2>>(launch, use);
   case 128'256:
-    return with_sm90_layout<T, 128, 256>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 256, 2>>(launch, use);
   case 256'128:
-    return with_sm90_layout<T, 256, 128>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 256, 128, 2>>(launch, use);
   default:
     return cudaErrorInvalidValue;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
 // The two groups of warps of Gemm_Sm90 that multiply. Each has half of the
-// tile's rows, in registers; while the tensor cores work on one stage, the next
-// is on its way.
+// tile's rows, or each second tile, in registers; while the tensor cores work
+// on one stage, the next is on its way.
 
 #include "kernels/gemm/cuda/sm90_finish.cuh"
 #include "kernels/gemm/cuda/sm90_shared.cuh"
@@ -24,20 +24,30 @@ class Sm90Multiplier {
   __device__ void run() {
     Sm90Tiles tiles(p_);
     TileWork work;
-    while (tiles.next(work)) {
-      multiply(work, tiles.cluster());
-      if (p_.schedule.splits == 1 || add_splits(work)) {
-        write(work);
+    for (int turn = 0; tiles.next(work); ++turn) {
+      if (kIsPingpong && turn % 2 != warp_ / 4) {
+        ring_.skip(work.k_end - work.k_begin, p_.stages);
+        continue;
       }
+      multiply(work, tiles.cluster());
+      if (p_.cluster_splits > 1) {
+        meet_in_cluster();
+      } else if (p_.schedule.splits > 1 && !add_splits(work)) {
+        continue;
+      }
+      write(work);
     }
   }
 
  private:
-  static constexpr int kGroupRows = Tile::kRows / 2;
-  static constexpr int kBlocks = kGroupRows / kPiece;
+  using Finish = Sm90Finish<Tile>;
+  static constexpr bool kIsPingpong = Tile::kGroups == 1;
+  static constexpr int kBlocks = Finish::kBlocks;
   static constexpr int kSums = Tile::kColumns / 2;
+  static constexpr int kStripFloats = kSm90Multipliers * Finish::kSumsOfStrip;
 
-  __device__ int group() const { return warp_ / 4; }
+  // Of those that share a tile.
+  __device__ int group() const { return kIsPingpong ? 0 : warp_ / 4; }
 
   // Of 16 ks: in a piece along k 32 bytes further, else 16 lines of 128.
   __device__ static std::uint64_t operand(const char* pieces, bool is_along_k,
@@ -92,28 +102,77 @@ class Sm90Multiplier {
     }
   }
 
+  __device__ static void sync_all() {
+    asm volatile("bar.sync 1, %0;" ::"n"(kSm90Multipliers) : "memory");
+  }
+
+  // All splits of a tile are in this cluster. There is no other tile, so sums
+  // go to where the stages were, for all to read.
+  __device__ void meet_in_cluster() {
+    float* const own = shared_.sums() + threadIdx.x;
+    sync_all();  // both groups have done with the stages
+#pragma unroll
+    for (int strip = 0; strip < Finish::kStrips; ++strip) {
+#pragma unroll
+      for (int i = 0; i < Finish::kSumsOfStrip; ++i) {
+        own[strip * kStripFloats + i * kSm90Multipliers] =
+            Finish::sum_of(sums_, strip, i);
+      }
+    }
+    sync_cluster();
+  }
+
+  // Always in the order of the splits.
+  __device__ void add_up_strip(int strip,
+                               typename Finish::StripSums& sums) const {
+    const unsigned own =
+        shared_address(shared_.sums() + strip * kStripFloats + threadIdx.x);
+#pragma unroll
+    for (float& sum : sums) {
+      sum = 0;
+    }
+#pragma unroll 1
+    for (int split = 0; split < p_.cluster_splits; ++split) {
+      const unsigned there =
+          address_in_cluster(own, static_cast<unsigned>(split));
+#pragma unroll
+      for (int i = 0; i < Finish::kSumsOfStrip; ++i) {
+        sums[i] += load_from_cluster(there + i * kSm90Multipliers * 4);
+      }
+    }
+  }
+
+  // Where splits meet in a cluster each writes a part.
+  __device__ void write(const TileWork& work) const {
+    const Finish finish(p_, shared_.strip(warp_));
+    const bool is_shared = p_.cluster_splits > 1;
+    finish.write(sums_, place_of(work),
+                 {is_shared ? work.split : 0, is_shared ? p_.cluster_splits : 1,
+                  is_shared},
+                 [&](int strip, typename Finish::StripSums& sums) {
+                   add_up_strip(strip, sums);
+                 });
+  }
+
   __device__ bool add_splits(const TileWork& work) {
     return add_up_splits<kBlocks * kSums, kSm90Multipliers>(
         p_.meeting, work, p_.schedule.splits,
         [&](int i) -> float& { return sums_[i / kSums][i % kSums]; },
-        [] {
-          asm volatile("bar.sync 1, %0;" ::"n"(kSm90Multipliers) : "memory");
-        });
+        [] { sync_all(); });
   }
 
-  __device__ void write(const TileWork& work) {
-    const Sm90Finish<Tile, kBlocks> finish(p_, shared_.strip(warp_));
-    const int row = work.row_tile * Tile::kRows + group() * kGroupRows;
+  __device__ TilePlace place_of(const TileWork& work) const {
+    const int row = work.row_tile * Tile::kRows + group() * Tile::kGroupRows;
     const int column = work.column_tile * Tile::kColumns;
-    finish.write(sums_, p_.is_turned ? TilePlace{column, row, work.batch}
-                                     : TilePlace{row, column, work.batch});
+    return p_.is_turned ? TilePlace{column, row, work.batch}
+                        : TilePlace{row, column, work.batch};
   }
 
   const Sm90Product& p_;
   const Sm90Shared<Tile>& shared_;
   int warp_;
   Sm90Ring ring_;
-  float sums_[kBlocks][kSums];
+  typename Finish::Sums sums_;
 };
 
 }  // namespace tunedops::cuda

@@ -39,13 +39,15 @@ struct Sm90Product {
   int cluster_rows;       // tiles of a cluster, of which one is 1
   int cluster_columns;
   int stages;
-  bool is_turned;  // the instruction's columns are lines of the output
+  int cluster_splits;  // that meet in a cluster: all, or 1
+  bool is_turned;      // the instruction's columns are lines of the output
 };
 
 /// Which compiled kernel runs, and how.
 struct Sm90Launch {
   int tile_rows = 128;
   int tile_columns = 128;
+  bool is_pingpong = false;
   bool a_has_k_contiguous = true;
   bool b_has_k_contiguous = true;
   int blocks = 1;  // of the whole grid, whole clusters

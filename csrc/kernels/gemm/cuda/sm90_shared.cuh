@@ -12,21 +12,31 @@
 
 namespace tunedops::cuda {
 
-/// What a kernel is compiled for. `T`: the type of both operands.
-template <class T, int kTileRows, int kTileColumns, bool kAAlongK,
-          bool kBAlongK>
-struct Sm90Tile {
-  using Element = T;
+/// The tile that a kernel is compiled for.
+template <class T, int kTileRows, int kTileColumns, int kGroupsOfTile>
+struct Sm90Shape {
+  using Element = T;  // of both operands
   static constexpr int kRows = kTileRows;
   static constexpr int kColumns = kTileColumns;
-  static constexpr int kAPieces = kRows / kPiece;
-  static constexpr int kBPieces = kColumns / kPiece;
+  /// Of four warps each, that multiply it. There are two: either both have half
+  /// of its rows, or each has a tile of its own and writes its output while the
+  /// other multiplies (ping-pong).
+  static constexpr int kGroups = kGroupsOfTile;
+};
+
+/// All that a kernel is compiled for.
+template <class Shape, bool kAAlongK, bool kBAlongK>
+struct Sm90Tile : Shape {
+  static constexpr int kAPieces = Shape::kRows / kPiece;
+  static constexpr int kBPieces = Shape::kColumns / kPiece;
   static constexpr bool kAIsAlongK = kAAlongK;  // k is contiguous in it
   static constexpr bool kBIsAlongK = kBAlongK;
   static constexpr int kABytes = kAPieces * kPieceBytes;
   static constexpr int kBBytes = kBPieces * kPieceBytes;
   using RawA = Sm90Raw<kAIsAlongK, kAPieces>;
   using RawB = Sm90Raw<kBIsAlongK, kBPieces>;
+  static constexpr int kGroupRows = Shape::kRows / Shape::kGroups;
+  static constexpr int kWarps = 4 * Shape::kGroups;  // that multiply it
 };
 
 template <class Tile>
@@ -51,6 +61,9 @@ class Sm90Shared {
     return a(stage) + Tile::kABytes + Tile::kBBytes;
   }
   __device__ char* raw_b(int stage) const { return a(stage) + raw_b_; }
+
+  /// Where stages are, when there is no more use for them.
+  __device__ float* sums() const { return reinterpret_cast<float*>(stages_); }
 
   __device__ float* strip(int warp) const {
     return strips_ + warp * kSm90StripFloats;

@@ -28,16 +28,20 @@ struct Sm90Raw {
 };
 
 /// By warp `warp` of four: two of the eight classes. A warp shifts a line of a
-/// piece at a time, a word a thread.
+/// piece at a time, a word a thread; eight of them are on their way at once.
 template <bool kIsAlongK, int kPieces>
 __device__ void shift_lines(const Sm90Operand& operand, unsigned raw,
                             unsigned to, int warp) {
   using Raw = Sm90Raw<kIsAlongK, kPieces>;
+  constexpr int kAtOnce = 8;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  // All addresses of a class differ by what is known when this is compiled.
-  const auto shift_class = [&](int in_class, auto load) {
-    const unsigned from = raw + in_class * Raw::kBoxBytes +
-                          operand.shift[in_class] / 2 * 4 + lane * 4;
+#pragma unroll 1
+  for (int in_class = warp; in_class < kClasses; in_class += kClasses / 2) {
+    const int shift = operand.shift[in_class];
+    const int bits = shift % 2 * 16;
+    // All addresses of a class differ by what is known to the compiler.
+    const unsigned from =
+        raw + in_class * Raw::kBoxBytes + shift / 2 * 4 + lane * 4;
     const unsigned place = to + in_class * kPieceLineBytes +
                            (lane / 4 ^ in_class) * 16 + lane % 4 * 4;
 #pragma unroll
@@ -49,22 +53,30 @@ __device__ void shift_lines(const Sm90Operand& operand, unsigned raw,
         const unsigned piece =
             place + (group * Raw::kAcross + across) * kPieceBytes;
 #pragma unroll
-        for (int i = 0; i < Raw::kLinesOfClass; ++i) {
-          store_word(piece + i * kClasses * kPieceLineBytes,
-                     load(line + i * Raw::kPitch));
+        for (int first = 0; first < Raw::kLinesOfClass; first += kAtOnce) {
+          unsigned low[kAtOnce];
+          unsigned high[kAtOnce];
+#pragma unroll
+          for (int i = 0; i < kAtOnce; ++i) {
+            low[i] = load_word(line + (first + i) * Raw::kPitch);
+          }
+          if (bits != 0) {
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) {
+              high[i] = load_word(line + (first + i) * Raw::kPitch + 4);
+            }
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) {
+              low[i] = __funnelshift_r(low[i], high[i], 16);
+            }
+          }
+#pragma unroll
+          for (int i = 0; i < kAtOnce; ++i) {
+            store_word(piece + (first + i) * kClasses * kPieceLineBytes,
+                       low[i]);
+          }
         }
       }
-    }
-  };
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int in_class = warp + half * 4;
-    if (operand.shift[in_class] % 2 == 0) {
-      shift_class(in_class, [](unsigned at) { return load_word(at); });
-    } else {
-      shift_class(in_class, [](unsigned at) {
-        return __funnelshift_r(load_word(at), load_word(at + 4), 16);
-      });
     }
   }
 }

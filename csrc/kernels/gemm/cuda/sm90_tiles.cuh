@@ -50,6 +50,13 @@ struct Sm90Ring {
   int stage = 0;
   unsigned parity = 0;
 
+  /// Past so many steps.
+  __device__ void skip(int steps, int stages) {
+    const int end = stage + steps;
+    parity ^= end / stages % 2;
+    stage = end % stages;
+  }
+
   __device__ void advance(int stages) {
     if (++stage == stages) {
       stage = 0;

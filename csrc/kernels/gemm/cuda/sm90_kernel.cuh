@@ -28,13 +28,12 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
   if (threadIdx.x == kSm90Multipliers) {
     Sm90Copier<Tile>::prepare(p);
   }
-  if (threadIdx.x == 0) {
-    for (int stage = 0; stage < p.stages; ++stage) {
-      init_barrier(shared.full(stage), Sm90Copier<Tile>::arrivals(p));
-      init_barrier(shared.empty(stage),
-                   static_cast<unsigned>(Tile::kWarps * sharers));
-      init_barrier(shared.raw_full(stage), 1);
-    }
+  if (static_cast<int>(threadIdx.x) < p.stages) {
+    const int stage = static_cast<int>(threadIdx.x);
+    init_barrier(shared.full(stage), Sm90Copier<Tile>::arrivals(p));
+    init_barrier(shared.empty(stage),
+                 static_cast<unsigned>(Tile::kWarps * sharers));
+    init_barrier(shared.raw_full(stage), 1);
     publish_barriers();
   }
   if (cluster > 1) {

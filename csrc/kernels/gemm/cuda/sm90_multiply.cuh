@@ -24,6 +24,9 @@ class Sm90Multiplier {
   __device__ void run() {
     Sm90Tiles tiles(p_);
     TileWork work;
+    if (kIsPingpong && warp_ >= 4) {
+      give_turn();
+    }
     for (int turn = 0; tiles.next(work); ++turn) {
       if (kIsPingpong && turn % 2 != warp_ / 4) {
         ring_.skip(work.k_end - work.k_begin, p_.stages);
@@ -42,6 +45,7 @@ class Sm90Multiplier {
  private:
   using Finish = Sm90Finish<Tile>;
   static constexpr bool kIsPingpong = Tile::kGroups == 1;
+  static constexpr int kTurns = 3;  // the first of two barriers
   static constexpr int kBlocks = Finish::kBlocks;
   static constexpr int kSums = Tile::kColumns / 2;
   static constexpr int kStripFloats = kSm90Multipliers * Finish::kSumsOfStrip;
@@ -58,7 +62,24 @@ class Sm90Multiplier {
                : matrix_descriptor(address + slice * 2048, kPieceBytes, 1024);
   }
 
+  // In ping-pong the groups multiply by turns. Without, one could wait for a
+  // phase of a stage's barrier while the one that it takes for it, of the same
+  // parity, is two phases ahead.
+  __device__ void take_turn() const {
+    asm volatile("bar.sync %0, %1;" ::"r"(kTurns + warp_ / 4),
+                 "n"(kSm90Multipliers)
+                 : "memory");
+  }
+  __device__ void give_turn() const {
+    asm volatile("bar.arrive %0, %1;" ::"r"(kTurns + 1 - warp_ / 4),
+                 "n"(kSm90Multipliers)
+                 : "memory");
+  }
+
   __device__ void multiply(const TileWork& work, int cluster) {
+    if constexpr (kIsPingpong) {
+      take_turn();
+    }
     int previous = 0;
     for (int step = work.k_begin; step < work.k_end; ++step) {
       const int stage = ring_.stage;
@@ -85,6 +106,9 @@ class Sm90Multiplier {
       }
       previous = stage;
       ring_.advance(p_.stages);
+    }
+    if constexpr (kIsPingpong) {
+      give_turn();
     }
     wait_multiply<0>();
     leave(previous, cluster);

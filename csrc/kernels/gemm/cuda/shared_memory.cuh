@@ -43,6 +43,25 @@ __device__ inline unsigned load_word(unsigned from) {
   return word;
 }
 
+/// 16 bytes, to which the address is aligned.
+__device__ inline uint4 load_words(unsigned from) {
+  uint4 words;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "r"(from)
+               : "memory");
+  return words;
+}
+
+__device__ inline unsigned short load_element(unsigned from) {
+  unsigned short element;
+  asm volatile("ld.shared.u16 %0, [%1];"
+               : "=h"(element)
+               : "r"(from)
+               : "memory");
+  return element;
+}
+
 __device__ inline void store_word(unsigned to, unsigned word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
 }
@@ -101,6 +120,25 @@ __device__ inline void read_matrices(unsigned (&matrices)[4], unsigned from) {
                  : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]),
                    "=r"(matrices[3])
                  : "r"(from)
+                 : "memory");
+  }
+}
+
+/// The other way, on Hopper.
+template <bool kTransposes>
+__device__ inline void store_matrices(unsigned to,
+                                      const unsigned (&matrices)[4]) {
+  if constexpr (kTransposes) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], "
+                 "{%1, %2, %3, %4};" ::"r"(to),
+                 "r"(matrices[0]), "r"(matrices[1]), "r"(matrices[2]),
+                 "r"(matrices[3])
+                 : "memory");
+  } else {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], "
+                 "{%1, %2, %3, %4};" ::"r"(to),
+                 "r"(matrices[0]), "r"(matrices[1]), "r"(matrices[2]),
+                 "r"(matrices[3])
                  : "memory");
   }
 }

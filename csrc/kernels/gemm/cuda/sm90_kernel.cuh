@@ -11,8 +11,8 @@ namespace tunedops::cuda {
 
 // Registers of a thread, 65536 in all; a kernel begins with the same number for
 // all of them.
-#define TUNEDOPS_REGISTERS_OF_COPIES "72"
-#define TUNEDOPS_REGISTERS_OF_SUMS "216"
+#define TUNEDOPS_REGISTERS_OF_COPIES "56"
+#define TUNEDOPS_REGISTERS_OF_SUMS "224"
 
 inline constexpr int kSm90Threads = kSm90Multipliers + kSm90Copiers;
 

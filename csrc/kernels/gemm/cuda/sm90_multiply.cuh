@@ -5,6 +5,7 @@
 // on one stage, the next is on its way.
 
 #include "kernels/gemm/cuda/sm90_finish.cuh"
+#include "kernels/gemm/cuda/sm90_plain.cuh"
 #include "kernels/gemm/cuda/sm90_shared.cuh"
 #include "kernels/gemm/cuda/sm90_tiles.cuh"
 #include "kernels/gemm/cuda/split_sums.cuh"
@@ -43,12 +44,16 @@ class Sm90Multiplier {
   }
 
  private:
-  using Finish = Sm90Finish<Tile>;
   static constexpr bool kIsPingpong = Tile::kGroups == 1;
   static constexpr int kTurns = 3;  // the first of two barriers
-  static constexpr int kBlocks = Finish::kBlocks;
+
+  // What a group has: blocks of 64 rows, in pieces of 64 columns.
+  static constexpr int kBlocks = Tile::kGroupRows / kPiece;
   static constexpr int kSums = Tile::kColumns / 2;
-  static constexpr int kStripFloats = kSm90Multipliers * Finish::kSumsOfStrip;
+  static constexpr int kPiecesAcross = Tile::kColumns / kPiece;
+  static constexpr int kPieces = kBlocks * kPiecesAcross;
+  static constexpr int kSumsOfPiece = kPiece / 2;
+  using PieceSums = float[kSumsOfPiece];
 
   // Of those that share a tile.
   __device__ int group() const { return kIsPingpong ? 0 : warp_ / 4; }
@@ -130,27 +135,22 @@ class Sm90Multiplier {
     asm volatile("bar.sync 1, %0;" ::"n"(kSm90Multipliers) : "memory");
   }
 
-  // All splits of a tile are in this cluster. There is no other tile, so sums
-  // go to where the stages were, for all to read.
+  // Where all splits of a tile are in this cluster: there is no other tile, so
+  // sums go to where the stages were, for all to read.
   __device__ void meet_in_cluster() {
-    float* const own = shared_.sums() + threadIdx.x;
     sync_all();  // both groups have done with the stages
 #pragma unroll
-    for (int strip = 0; strip < Finish::kStrips; ++strip) {
-#pragma unroll
-      for (int i = 0; i < Finish::kSumsOfStrip; ++i) {
-        own[strip * kStripFloats + i * kSm90Multipliers] =
-            Finish::sum_of(sums_, strip, i);
-      }
+    for (int i = 0; i < kPieces * kSumsOfPiece; ++i) {
+      shared_.sums()[i * kSm90Multipliers + threadIdx.x] =
+          sum(i / kSumsOfPiece, i % kSumsOfPiece);
     }
     sync_cluster();
   }
 
   // Always in the order of the splits.
-  __device__ void add_up_strip(int strip,
-                               typename Finish::StripSums& sums) const {
-    const unsigned own =
-        shared_address(shared_.sums() + strip * kStripFloats + threadIdx.x);
+  __device__ void add_up(int piece, PieceSums& sums) const {
+    const unsigned own = shared_address(
+        shared_.sums() + piece * kSumsOfPiece * kSm90Multipliers + threadIdx.x);
 #pragma unroll
     for (float& sum : sums) {
       sum = 0;
@@ -160,22 +160,54 @@ class Sm90Multiplier {
       const unsigned there =
           address_in_cluster(own, static_cast<unsigned>(split));
 #pragma unroll
-      for (int i = 0; i < Finish::kSumsOfStrip; ++i) {
+      for (int i = 0; i < kSumsOfPiece; ++i) {
         sums[i] += load_from_cluster(there + i * kSm90Multipliers * 4);
       }
     }
   }
 
-  // Where splits meet in a cluster each writes a part.
-  __device__ void write(const TileWork& work) const {
-    const Finish finish(p_, shared_.strip(warp_));
+  __device__ float& sum(int piece, int i) {
+    return sums_[piece / kPiecesAcross]
+                [piece % kPiecesAcross * kSumsOfPiece + i];
+  }
+
+  // One piece after the other by the same code, of which there is much; only
+  // which registers are meant has to be known beforehand. Where splits meet in
+  // a cluster each writes a part.
+  __device__ void write(const TileWork& work) {
+    using T = typename Tile::Element;
+    float* const strip = shared_.strip(warp_);
+    const Sm90Plain<T> plain(p_.output, p_.is_turned, work.batch, strip);
+    const Sm90Finish<T> finish(p_.output, p_.is_turned, strip);
+    const bool is_plain = plain.can_write();
     const bool is_shared = p_.cluster_splits > 1;
-    finish.write(sums_, place_of(work),
-                 {is_shared ? work.split : 0, is_shared ? p_.cluster_splits : 1,
-                  is_shared},
-                 [&](int strip, typename Finish::StripSums& sums) {
-                   add_up_strip(strip, sums);
-                 });
+#pragma unroll 1
+    for (int piece = is_shared ? work.split : 0; piece < kPieces;
+         piece += p_.cluster_splits) {
+      PieceSums sums;
+      if (is_shared) {
+        add_up(piece, sums);
+      } else {
+#pragma unroll
+        for (int i = 0; i < kPieces; ++i) {
+          if (i == piece) {
+#pragma unroll
+            for (int j = 0; j < kSumsOfPiece; ++j) {
+              sums[j] = sum(i, j);
+            }
+          }
+        }
+      }
+      const TilePlace place = place_of(work, piece);
+      if (place.line >= p_.output.lines || place.at >= p_.output.length) {
+        continue;
+      }
+      if (is_plain) {
+        plain.write(sums, place);
+      } else {
+        finish.write(sums, place);
+      }
+    }
   }
 
   __device__ bool add_splits(const TileWork& work) {
@@ -185,9 +217,12 @@ class Sm90Multiplier {
         [] { sync_all(); });
   }
 
-  __device__ TilePlace place_of(const TileWork& work) const {
-    const int row = work.row_tile * Tile::kRows + group() * Tile::kGroupRows;
-    const int column = work.column_tile * Tile::kColumns;
+  // Of this warp's part of a piece.
+  __device__ TilePlace place_of(const TileWork& work, int piece) const {
+    const int row = work.row_tile * Tile::kRows + group() * Tile::kGroupRows +
+                    piece / kPiecesAcross * kPiece + warp_ % 4 * kWarpPieceRows;
+    const int column =
+        work.column_tile * Tile::kColumns + piece % kPiecesAcross * kPiece;
     return p_.is_turned ? TilePlace{column, row, work.batch}
                         : TilePlace{row, column, work.batch};
   }
@@ -196,7 +231,7 @@ class Sm90Multiplier {
   const Sm90Shared<Tile>& shared_;
   int warp_;
   Sm90Ring ring_;
-  typename Finish::Sums sums_;
+  float sums_[kBlocks][kSums];
 };
 
 }  // namespace tunedops::cuda

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "kernels/gemm/cuda/tile_strip.h"
+#include "kernels/gemm/cuda/warp_piece.h"
 
 namespace tunedops::cuda {
 
@@ -42,6 +43,7 @@ inline constexpr int kSm90Warps = 8;
 /// threads of a warp meet different banks.
 inline constexpr int kSm90StripPitch = 72;
 inline constexpr int kSm90StripFloats = kStripRows * kSm90StripPitch;
+static_assert(kWarpPieceBytes <= 4 * kSm90StripFloats);
 
 /// That a block may ask for on compute 9.0, less what a kernel has for itself.
 inline constexpr std::size_t kSm90MostSharedBytes = (227 << 10) - 128;

@@ -1,13 +1,15 @@
 """What one call costs: torch's, one that is routed, and ours.
 
-One of three questions is asked, in fresh processes that are read in turn (overhead_sides.py),
+One of four questions is asked, in fresh processes that are read in turn (overhead_sides.py),
 and torch's own call is always among what is read:
 
 - on a GPU, the processor's time from an eager call to its return, for each kind of plan;
 - on the CPU, what it costs to look a call up, with one and with many results;
+- with --small, what a product costs that takes less time than the call around it, for each
+  kind of plan, on the CPU;
 - with --threads, how many calls threads make together, on the CPU.
 
-    python benchmarks/overhead.py [--device cuda | --threads] [--record NAME]
+    python benchmarks/overhead.py [--device cuda | --small | --threads] [--record NAME]
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ class Part:
 
 PARTS = {
     "eager": Part(overhead_rows.eager_rows, overhead_report.print_eager, 40, 1_000, 100),
+    "small": Part(overhead_rows.eager_rows, overhead_report.print_small, 40, 10_000, 1_000),
     "lookup": Part(overhead_rows.lookup_rows, overhead_report.print_lookups, 60, 10_000, 1_000),
     "threads": Part(overhead_rows.thread_rows, overhead_report.print_threads, 15, 50_000, 50_000),
 }
@@ -62,7 +65,9 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments; `part` is the question that they ask."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     options.add_device(parser)
-    parser.add_argument("--threads", action="store_true", help="several threads at once (CPU)")
+    question = parser.add_mutually_exclusive_group()
+    question.add_argument("--threads", action="store_true", help="several threads at once (CPU)")
+    question.add_argument("--small", action="store_true", help="small products (CPU)")
     parser.add_argument("--rounds", type=int, help="2 or more (default: depends on the question)")
     parser.add_argument("--calls", type=int, help="in a reading (default: likewise)")
     parser.add_argument(
@@ -72,10 +77,11 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     options.take_device(parser, arguments)
     kind, index = arguments.device
-    if arguments.threads and kind != "cpu":
-        parser.error("--threads is about the CPU")
+    asked = [name for name in ("threads", "small") if getattr(arguments, name)]
+    if asked and kind != "cpu":
+        parser.error(f"--{asked[0]} is about the CPU")
     arguments.device = "cpu" if kind == "cpu" else f"{kind}:{index}"
-    arguments.part = "threads" if arguments.threads else "lookup" if kind == "cpu" else "eager"
+    arguments.part = asked[0] if asked else "lookup" if kind == "cpu" else "eager"
     part = PARTS[arguments.part]
     arguments.rounds = part.rounds if arguments.rounds is None else arguments.rounds
     arguments.calls = part.calls if arguments.calls is None else arguments.calls
@@ -88,6 +94,8 @@ def groups_of(arguments: argparse.Namespace) -> list[Group]:
     """What is compared."""
     if arguments.part == "eager":
         return overhead_parts.eager_calls(arguments.device)
+    if arguments.part == "small":
+        return overhead_parts.eager_calls("cpu", overhead_parts.SMALL)
     make = overhead_parts.threads if arguments.part == "threads" else overhead_parts.lookups
     return make(arguments.results)
 

@@ -28,12 +28,13 @@ OUR_CALLS = (
     f"tunedops.linear{BIAS}",
 )
 KERNELS = {
-    "cpu": ("Default", "Gemm_OneDnn", "Gemm_CpuSkinny"),
+    "cpu": ("Default", "Gemm_CpuSkinny", "Gemm_CpuTiled"),
     "cuda": ("Default", "Gemm_Cublaslt", "Gemm_Skinny"),
 }
 DECODE = (Product("bfloat16", 16, 64, 64), Product("bfloat16", 1, 4096, 4096))
 TINY = (4, 4, 4)
 TYPES = ("float32", "bfloat16")
+SMALL = tuple(Product(dtype, 16, 16, 16) for dtype in TYPES)
 RESULTS = 10_000
 THREADS = (1, 2, 4, 8)
 

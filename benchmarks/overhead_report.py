@@ -15,6 +15,8 @@ from rich.table import Table
 
 EAGER_AIMS = {"Gemm_Cublaslt": 0.87, "Gemm_Skinny": 0.65}
 """Of torch.mm's time in a process that never enabled anything, for torch.mm."""
+SMALL_AIMS = {"float32": 1.0, "bfloat16": 0.5}
+"""The same for the fastest kernel, by type, for torch.mm and for tunedops.mm."""
 LOOKUP_AIM_NS = 100
 LOOKUP_LIMIT_NS = 150
 
@@ -58,6 +60,22 @@ def print_eager(rows: Sequence[Row]) -> None:
                 f"torch.mm with {kernel_of(row)}, {row['product']}: {row['of_torch_mm']:.3f}x "
                 f"(tenths of the rounds: {row['of_torch_mm_p10']:.3f} to "
                 f"{row['of_torch_mm_p90']:.3f}); aim {aim}x at most"
+            )
+
+
+def print_small(rows: Sequence[Row]) -> None:
+    """The same tables, and for each product and call the kernel that is fastest."""
+    print_eager(rows)
+    for product in dict.fromkeys(row["product"] for row in rows):
+        for call in ("torch.mm", "tunedops.mm"):
+            best = min(
+                (r for r in rows if (r["product"], r["call"]) == (product, call) if r["solution"]),
+                key=lambda row: row["of_torch_mm"],
+            )
+            print(
+                f"{call}, {product}: {best['of_torch_mm']:.3f}x with {kernel_of(best)} "
+                f"(tenths of the rounds: {best['of_torch_mm_p10']:.3f} to "
+                f"{best['of_torch_mm_p90']:.3f}); aim {SMALL_AIMS[product.split()[0]]}x at most"
             )
 
 

@@ -120,10 +120,14 @@ def test_each_question_has_its_defaults(monkeypatch: pytest.MonkeyPatch) -> None
     parse = overhead.parse_arguments
     assert (parse([]).part, parse([]).device, parse([]).calls) == ("lookup", "cpu", 10_000)
     assert (parse(["--threads"]).part, parse(["--threads"]).calls) == ("threads", 50_000)
+    assert (parse(["--small"]).part, parse(["--small"]).calls) == ("small", 10_000)
     gpu = parse(["--device", "cuda:1", "--rounds", "7"])
     assert (gpu.part, gpu.device, gpu.calls, gpu.rounds) == ("eager", "cuda:1", 1_000, 7)
+    for question in (["--threads", "--device", "cuda"], ["--small", "--device", "cuda"]):
+        with pytest.raises(SystemExit):
+            parse(question)
     with pytest.raises(SystemExit):
-        parse(["--threads", "--device", "cuda"])
+        parse(["--threads", "--small"])
 
 
 # ---- whether a process is what it is said to be
@@ -266,9 +270,12 @@ def test_eager_calls_from_start_to_end(capsys: pytest.CaptureFixture[str]) -> No
         ABSENT: torchs,
         IMPORTED: torchs,
         "Default": ours,
-        "Gemm_OneDnn": ours,
         "Gemm_CpuSkinny": ours,
+        "Gemm_CpuTiled": ours,
     }
     assert all(row["us"] > 0 and row["of_same_call"] > 0 for row in rows)
-    overhead_report.print_eager(rows)
-    assert "tunedops.linear + bias" in capsys.readouterr().out
+    overhead_report.print_small(rows)
+    said = capsys.readouterr().out
+    assert "tunedops.linear + bias" in said
+    assert "tunedops.mm, bfloat16 16x64x64: " in said
+    assert "aim 0.5x at most" in said

@@ -9,19 +9,18 @@
 #include "backends/cuda/device_guard.h"
 #include "kernels/gemm/cuda/cublaslt_cost.h"
 #include "kernels/gemm/cuda/sm90_config.h"
+#include "kernels/gemm/cuda/sm90_place.h"
 #include "kernels/gemm/cuda/sm90_product.h"
-#include "kernels/gemm/cuda/tensor_map.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
 #include "tuning/listed_space.h"
 
 namespace tunedops {
 namespace {
 
-using cuda::Sm90Access;
 using cuda::Sm90Launch;
 using cuda::Sm90Layout;
-using cuda::Sm90Operand;
 using cuda::Sm90Parameters;
+using cuda::Sm90Place;
 using cuda::Sm90Product;
 
 // What kernels that nobody measured are proposed.
@@ -29,61 +28,6 @@ constexpr std::size_t kProposals = 6;
 
 int divide_up(std::int64_t value, std::int64_t by) {
   return static_cast<int>((value + by - 1) / by);
-}
-
-// No coordinate reaches it. A multiple of 16 bytes, as all have to be.
-constexpr int kNowhere = 1 << 30;
-
-// An operand, and how much of it the copy engine brings at a time.
-struct Placing {
-  Sm90Access access;
-  int box_length;
-  int box_lines;
-};
-
-// `sharers` blocks of a cluster copy a part each of what a tile has of it along
-// its `side`.
-Placing placing_of(const Sm90Access& x, int side, int sharers) {
-  if (x.is_aligned) {
-    return {x, cuda::kPiece, x.k_is_contiguous ? side / sharers : cuda::kPiece};
-  }
-  const bool is_even = side / cuda::kPiece % 2 == 0;
-  return {x, cuda::sm90_raw_length(!x.k_is_contiguous && is_even ? 2 : 1),
-          (x.k_is_contiguous ? side : cuda::kPiece) / cuda::kClasses};
-}
-
-// Where an operand is this time, for the copy engine.
-Status place(const Placing& placing, DType dtype, std::int64_t batch,
-             const void* data, Sm90Operand& operand) {
-  const Sm90Access& x = placing.access;
-  operand.is_aligned = x.is_aligned ? 1 : 0;
-  operand.is_batched = x.matrix_stride != 0 ? 1 : 0;
-  const int classes = x.is_aligned ? 1 : cuda::kClasses;
-  for (int c = 0; c < classes; ++c) {
-    // A class without a line is copied from another's, from beyond its end.
-    const bool is_empty = c >= x.lines;
-    const std::int64_t first = is_empty ? 0 : c;
-    const auto address = reinterpret_cast<std::uintptr_t>(data) +
-                         static_cast<std::uintptr_t>(first * x.line_stride) * 2;
-    operand.shift[c] = static_cast<int>(address % 16 / 2);
-    operand.beyond[c] = is_empty ? kNowhere : 0;
-    const cuda::TensorView view{
-        .base = reinterpret_cast<const void*>(address - address % 16),
-        .dtype = dtype,
-        .length = x.length + operand.shift[c],
-        .lines = divide_up(x.lines - first, classes),
-        .line_stride = x.line_stride * classes,
-        .matrices = operand.is_batched != 0 ? batch : 1,
-        .matrix_stride = x.matrix_stride,
-        .box_length = placing.box_length,
-        .box_lines = placing.box_lines,
-        .is_swizzled = x.is_aligned};
-    if (Status encoded = encode_tensor_map(view, operand.maps[c]);
-        !encoded.is_ok()) {
-      return encoded;
-    }
-  }
-  return Status::ok();
 }
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
@@ -134,10 +78,10 @@ class Sm90Plan final : public Plan {
   Sm90Plan(const GemmProblem& problem, const Sm90Parameters& parameters)
       : product_(describe(problem, parameters)),
         launch_(launch_of(problem, parameters)),
-        placing_a_(placing_of(cuda::sm90_layout(problem).a, parameters.tile_m,
-                              parameters.cluster_n)),
-        placing_b_(placing_of(cuda::sm90_layout(problem).b, parameters.tile_n,
-                              parameters.cluster_m)),
+        place_a_(problem, cuda::sm90_layout(problem).a, parameters.tile_m,
+                 parameters.cluster_n),
+        place_b_(problem, cuda::sm90_layout(problem).b, parameters.tile_n,
+                 parameters.cluster_m),
         dtype_(problem.a_dtype), alpha_(problem.alpha), beta_(problem.beta),
         has_bias_(problem.has_bias()),
         workspace_bytes_(cuda::sm90_workspace_bytes(problem, parameters)),
@@ -160,14 +104,13 @@ class Sm90Plan final : public Plan {
     Sm90Launch launch = launch_;
     launch.stream = static_cast<cudaStream_t>(stream.handle);
     Sm90Product product = product_;
-    const auto batch = std::int64_t{product.schedule.batch};
-    if (Status placed = place(placing_a_, dtype_, batch, data[kGemmA],
-                              product.is_turned ? product.a : product.b);
+    if (Status placed =
+            place_a_(data[kGemmA], product.is_turned ? product.a : product.b);
         !placed.is_ok()) {
       return placed;
     }
-    if (Status placed = place(placing_b_, dtype_, batch, data[kGemmB],
-                              product.is_turned ? product.b : product.a);
+    if (Status placed =
+            place_b_(data[kGemmB], product.is_turned ? product.b : product.a);
         !placed.is_ok()) {
       return placed;
     }
@@ -189,8 +132,8 @@ class Sm90Plan final : public Plan {
  private:
   Sm90Product product_;
   Sm90Launch launch_;
-  Placing placing_a_;
-  Placing placing_b_;
+  Sm90Place place_a_;
+  Sm90Place place_b_;
   DType dtype_;
   ScalarClass alpha_;
   ScalarClass beta_;

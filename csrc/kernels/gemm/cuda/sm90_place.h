@@ -1,0 +1,43 @@
+#pragma once
+
+// Where an operand of Gemm_Sm90 lies in a call, told to the copy engine. The
+// driver encodes that, which takes up to a microsecond for each tensor, and an
+// operand that is not aligned is eight of them: more than the rest of a call.
+// So what was encoded is kept for addresses that come again, which those of
+// weights and of a caching allocator's outputs do.
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+#include "kernels/gemm/cuda/sm90_config.h"
+#include "kernels/gemm/cuda/sm90_product.h"
+#include "kernels/gemm/gemm_problem.h"
+#include "tuning/status.h"
+
+namespace tunedops::cuda {
+
+class Sm90Place {
+ public:
+  /// `sharers` blocks of a cluster copy a part each of what a tile has of the
+  /// operand along its `side`.
+  Sm90Place(const GemmProblem& problem, const Sm90Access& access, int side,
+            int sharers);
+
+  /// Makes `operand` the one at that address. Thread-safe.
+  Status operator()(const void* data, Sm90Operand& operand) const;
+
+ private:
+  Status encode(const void* data, Sm90Operand& operand) const;
+
+  Sm90Access access_;
+  DType dtype_;
+  std::int64_t matrices_;
+  int box_length_;  // what the copy engine brings at a time
+  int box_lines_;
+
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<const void*, Sm90Operand> known_;
+};
+
+}  // namespace tunedops::cuda

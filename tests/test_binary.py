@@ -31,9 +31,9 @@ def kernels() -> set[str]:
 
 
 def test_kernels_are_few() -> None:
-    found = kernels()
-    if not found:
+    if not _C.built_with_cuda:
         pytest.skip("this build has no CUDA")
+    found = kernels()
     assert any("multiply_skinny" in name for name in found)
     assert len(found) <= MOST_KERNELS
 

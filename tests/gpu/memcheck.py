@@ -1,4 +1,4 @@
-"""Every compiled variant of Gemm_Skinny once, for a sanitizer to watch: `make gpu-memcheck`.
+"""Every compiled variant of our kernels once, for a sanitizer to watch: `make gpu-memcheck`.
 
 Not a test of pytest's, since a sanitizer slows every kernel down a hundred times: operands
 are small, made and checked on the host, and each lies in an allocation of exactly its size
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 import tempfile
 import time
@@ -19,6 +20,7 @@ os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")
 
 import torch
 import tunedops
+from gpu_products import sm80_solutions, sm90_solutions
 from torch import Tensor
 from tunedops import _C
 
@@ -61,13 +63,9 @@ def is_wrong(result: Tensor, expected: Tensor) -> bool:
     return not error <= bound
 
 
-def main() -> int:
-    begin = time.monotonic()
-    log = Path(tempfile.mkdtemp()) / "trace.log"
-    _C.set_setting("VERBOSE_FILENAME", str(log))
-    _C.set_setting("VERBOSE", "3")
-    torch.manual_seed(0)
-    runs = wrong = 0
+def skinny_runs() -> Iterator[bool]:
+    """Runs Gemm_Skinny in all its variants; whether each was wrong."""
+    runs = 0
     for dtype, k_is_contiguous, wide_off, narrow_off, narrow, rows in variants():
         weights, x = torch.randn(WIDE, K).to(dtype), torch.randn(narrow, K).to(dtype)
         expected = x.double() @ weights.double().t()
@@ -88,12 +86,44 @@ def main() -> int:
                     y = torch.mm(given_x, given, out_dtype=out_dtype)
             runs += 1
             if is_wrong(y, expected):
-                wrong += 1
                 print(f"wrong: {solution} {dtype} {k_is_contiguous} {wide_off} {narrow_off}")
+            yield is_wrong(y, expected)
+
+
+def tile_runs() -> Iterator[bool]:
+    """The same of the kernels that compute tiles, one solution for each that is compiled."""
+    layouts = itertools.product((False, True), (False, True))
+    for dtype, (a_turned, b_turned), odd in itertools.product(DTYPES[:2], layouts, (0, 1)):
+        m, n, k = 136 + odd, 200 + odd, 264 - odd
+        x, w = torch.randn(m, k).to(dtype), torch.randn(k, n).to(dtype)
+        expected = x.double() @ w.double()
+        given_x = on_device(x.t().contiguous(), odd).t() if a_turned else on_device(x, odd)
+        given_w = on_device(w.t().contiguous(), odd).t() if b_turned else on_device(w, odd)
+        key = _C.key_of(given_x, given_w)
+        assert key is not None
+        solutions = {}
+        for solution in sm90_solutions(key, k) + sm80_solutions(key, k):
+            compiled = re.sub(r"_(cluster|stages|splitk)_[0-9x]+", "", solution)
+            solutions[compiled] = solution
+        for solution in solutions.values():
+            with tunedops.force(solution):
+                y = torch.mm(given_x, given_w)
+            if is_wrong(y, expected):
+                print(f"wrong: {solution} {key}")
+            yield is_wrong(y, expected)
+
+
+def main() -> int:
+    begin = time.monotonic()
+    log = Path(tempfile.mkdtemp()) / "trace.log"
+    _C.set_setting("VERBOSE_FILENAME", str(log))
+    _C.set_setting("VERBOSE", "3")
+    torch.manual_seed(0)
+    wrong = [*skinny_runs(), *tile_runs()]
     refused = log.read_text().count(": forced, Default")
     seconds = time.monotonic() - begin
-    print(f"memcheck: {runs} runs, {wrong} wrong, {refused} refused ({seconds:.0f} s)")
-    return 1 if wrong or refused else 0
+    print(f"memcheck: {len(wrong)} runs, {sum(wrong)} wrong, {refused} refused ({seconds:.0f} s)")
+    return 1 if any(wrong) or refused else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every compiled variant of Gemm_Skinny under compute-sanitizer, with the Python and
+# Runs every compiled variant of our kernels under compute-sanitizer, with the Python and
 # the torch that are there. Called by `make gpu-memcheck`; the log is build/gpu/memcheck.log.
 #
 #   PYTHON     the Python to use (python3)

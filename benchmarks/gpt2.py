@@ -8,13 +8,15 @@ process, and the sides differ in environment variables alone:
 - tuned: also `TUNEDOPS_TUNING=0`, with the results file that the online run wrote.
 
 Rates leave out what happens once: the start of the process and making the model, the first
-training step, and the first generation. A generation has two rates. *Prefill* is the prompts'
+training step, and the first generation. A generation has two rates: *prefill* is the prompts'
 tokens over the time until the first tokens are there; *generation* is the tokens after these
 over the time after that. (A record without prefill is older: its generation is of all tokens and
-of the whole time.) The whole of the online run is reported too, with the
-time that tuning took and the longest wait for one token. The sides without and tuned take
-turns for some rounds; a ratio is taken within a round, and the median of the rounds' counts.
-Where other work disturbs them the rounds differ much; the ratio of the best then says more.
+of the whole time.)
+
+The whole of the online run is reported too, with the time that tuning took and the longest wait
+for one token. The sides without and tuned take turns for some rounds; a ratio is taken within a
+round, and the median of the rounds' counts. Where other work disturbs them the rounds differ
+much; the ratio of the best then says more.
 
 A last run counts: torch's own dispatcher says which products the program computes, tunedops
 says what it decided for each (gpt2_count.py), and the two must agree. With eager attention and

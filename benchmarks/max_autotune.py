@@ -17,32 +17,30 @@ compiling is part of it.
     python -m tunedops tune W.csv --device cuda -o R.csv
     python benchmarks/max_autotune.py --results R.csv --device cuda [--record NAME]
 
-Without `--rows` it takes a dozen bfloat16 rows of `gpu.csv`, half of them unaligned.
+Without `--rows` it takes a dozen bfloat16 rows of `gpu.csv`, half of them unaligned. Compiling
+one may take a minute; where time is short, `--limit` keeps what was done until then.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import measure_cpu
-import measure_cuda
 import options
 import torch
-from agreement import complaint
-from graph_side import GraphSide
-from inductor_side import MODE, compile_product, empty_caches
-from max_autotune_report import COLUMNS, columns_of, print_row, print_summary, summary_of
-from measure_cpu import LoopSide
+from inductor_side import MODE, empty_caches
+from max_autotune_report import COLUMNS, print_row, print_summary, summary_of
+from measure_inductor import measure_on_cpu, measure_on_gpu
 from measured_rows import measure_all
 from record import facts_of, write_record
 from results_files import use_results, warn_without_results
 from row_choice import spread
 from side_by_side import method
-from sides import DEFAULT, calls_of, key_of, stored_solution
 from tunedops import get_workloads
 from tunedops.workloads import Workload
 from workload_file import write_workloads
@@ -60,6 +58,13 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--count", type=int, default=COUNT, help=f"rows without --rows (default: {COUNT})"
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=math.inf,
+        metavar="SECONDS",
+        help="after which no further row begins (default: none)",
     )
     options.add_device(parser)
     options.add_seconds(parser)
@@ -82,33 +87,6 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     return arguments
 
 
-def measure_on_cpu(workload: Workload, seconds: float) -> dict[str, Any]:
-    """The columns of one row.
-
-    Raises:
-        WrongResult: an output is not the product.
-    """
-    operands = measure_cpu.operands_of(workload)
-    compiled = compile_product(workload, operands[0])
-    default, tuned = calls_of(workload)
-    if problem := complaint(compiled.call(*operands[0]), default(*operands[0]), operands[0]):
-        raise measure_cuda.WrongResult(f"{MODE} is wrong: {problem}")
-    sides = [LoopSide(call, operands) for call in (default, tuned, compiled.call)]
-    rounds = measure_cpu.run_rounds(sides, seconds)
-    return columns_of(rounds, stored_solution(measure_cpu.CPU, key_of(operands[0])), compiled)
-
-
-def measure_on_gpu(workload: Workload, device: tuple[str, int], seconds: float) -> dict[str, Any]:
-    """The same on a GPU, where outputs are checked that a replay writes."""
-    operands, stream = measure_cuda.prepare(workload, device)
-    compiled = compile_product(workload, operands[0])
-    default, tuned = calls_of(workload)
-    solution = stored_solution(device, key_of(operands[0]))
-    sides = [GraphSide(call, operands, stream) for call in (default, tuned, compiled.call)]
-    measure_cuda.check_outputs(sides, [DEFAULT, solution, MODE], operands[0])
-    return columns_of(measure_cuda.run_rounds(sides, seconds), solution, compiled)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Writes the products down, or compiles and times them, prints and records."""
     arguments = parse_arguments(argv)
@@ -122,7 +100,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     if device[0] == "cuda":
         torch.cuda.set_device(device[1])
 
+    deadline = time.perf_counter() + arguments.limit
+
     def measure_row(workload: Workload) -> dict[str, Any]:
+        if time.perf_counter() > deadline:
+            raise RuntimeError("not begun, since the time was up")
         if device[0] == "cpu":
             return measure_on_cpu(workload, arguments.seconds)
         try:

@@ -8,6 +8,7 @@ from typing import Any
 
 import alignment
 import pytest
+import side_by_side
 from alignment_report import COLUMNS, add_quotients, next_aligned, print_sizes, summary_of
 from conftest import CPU
 from record import read_record
@@ -76,6 +77,20 @@ def test_the_products_can_be_written_down_where_there_is_no_gpu(tmp_path: Path) 
     path = tmp_path / "new" / "w.csv"
     alignment.main(["--write-workloads", str(path), "--device", "cuda", "--layouts", "nn", "nt"])
     assert read_workloads(path) == alignment.cubes(["nn", "nt"], alignment.SIZES)
+
+
+def test_on_a_gpu_rows_are_those_of_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[object, ...]] = []
+
+    def measure(*given: object, with_tunableop: bool) -> dict[str, float]:
+        assert not with_tunableop
+        calls.append(given)
+        return {"ratio": 2.0}
+
+    monkeypatch.setattr(side_by_side.measure_cuda, "measure", measure)
+    (workload, *_) = alignment.cubes(["nt"], [16])
+    assert side_by_side.time_tuned(workload, ("cuda", 1), 0.5) == {"ratio": 2.0}
+    assert calls == [(workload, ("cuda", 1), 0.5)]
 
 
 def test_a_run_from_start_to_end(

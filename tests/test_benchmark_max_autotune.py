@@ -12,6 +12,7 @@ import inductor_side
 import line_alignment
 import max_autotune
 import measure_cuda
+import measure_inductor
 import pytest
 import torch
 from conftest import CPU
@@ -56,7 +57,7 @@ def without_inductor(monkeypatch: pytest.MonkeyPatch) -> None:
     def compile_product(workload: Workload, operands: object) -> Compiled:
         return Compiled(calls_of(workload)[0], 1.5, "extern_kernels.mm")
 
-    monkeypatch.setattr(max_autotune, "compile_product", compile_product)
+    monkeypatch.setattr(measure_inductor, "compile_product", compile_product)
 
 
 def test_lines_that_the_widest_loads_divide() -> None:
@@ -148,11 +149,20 @@ def test_a_run_from_start_to_end(given: list[str], tmp_path: Path) -> None:
     assert (facts["failed"], facts["summary"]["compile_s"]) == ([], 3.0)
 
 
+@pytest.mark.usefixtures("without_inductor")
+def test_rows_that_would_begin_too_late_are_named(given: list[str], tmp_path: Path) -> None:
+    with pytest.raises(
+        SystemExit, match=r"2 rows failed:\nmm .*: not begun, since the time was up"
+    ):
+        max_autotune.main([*given, "--limit", "0"])
+    assert read_record(str(tmp_path / "record")) is None
+
+
 def test_what_inductor_computes_wrongly_is_no_row(
     given: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = Compiled(lambda *tensors: calls_of(MM)[0](*tensors) * 1.1, 1.0, "")
-    monkeypatch.setattr(max_autotune, "compile_product", lambda workload, operands: wrong)
+    monkeypatch.setattr(measure_inductor, "compile_product", lambda workload, operands: wrong)
     with pytest.raises(SystemExit, match="no-cudagraphs is wrong: relative error"):
         max_autotune.main([*given, "--rows", "1"])
 
@@ -170,17 +180,19 @@ def test_on_a_gpu_each_side_is_a_graph_and_checked(monkeypatch: pytest.MonkeyPat
 
     def compile_by(call: Call) -> None:
         compiled = Compiled(call, 1.0, "some kernel")
-        monkeypatch.setattr(max_autotune, "compile_product", lambda workload, operands: compiled)
+        monkeypatch.setattr(
+            measure_inductor, "compile_product", lambda workload, operands: compiled
+        )
 
-    monkeypatch.setattr(max_autotune, "GraphSide", side)
+    monkeypatch.setattr(measure_inductor, "GraphSide", side)
     right = lambda a, b: torch.mm(a, b)  # noqa: E731
     compile_by(right)
-    row = max_autotune.measure_on_gpu(MM, CPU, 0.01)
+    row = measure_inductor.measure_on_gpu(MM, CPU, 0.01)
     assert captured == [*calls_of(MM), right]
     assert set(row) == set(COLUMNS) - {"problem", "suite"}
     compile_by(lambda a, b: torch.mm(a, b) * 1.1)
     with pytest.raises(WrongResult, match="no-cudagraphs is wrong: relative error"):
-        max_autotune.measure_on_gpu(MM, CPU, 0.01)
+        measure_inductor.measure_on_gpu(MM, CPU, 0.01)
 
 
 @pytest.mark.slow

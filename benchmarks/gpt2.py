@@ -8,10 +8,15 @@ process, and the sides differ in environment variables alone:
 - tuned: also `TUNEDOPS_TUNING=0`, with the results file that the online run wrote.
 
 Rates leave out what happens once: the start of the process and making the model, the first
-training step, and the first generation. The whole of the online run is reported too, with the
-time that tuning took and the longest wait for one token. The sides without and tuned take
-turns for some rounds; a ratio is taken within a round, and the median of the rounds' counts.
-Where other work disturbs them the rounds differ much; the ratio of the best then says more.
+training step, and the first generation. A generation has two rates: *prefill* is the prompts'
+tokens over the time until the first tokens are there; *generation* is the tokens after these
+over the time after that. (A record without prefill is older: its generation is of all tokens and
+of the whole time.)
+
+The whole of the online run is reported too, with the time that tuning took and the longest wait
+for one token. The sides without and tuned take turns for some rounds; a ratio is taken within a
+round, and the median of the rounds' counts. Where other work disturbs them the rounds differ
+much; the ratio of the best then says more.
 
 A last run counts: torch's own dispatcher says which products the program computes, tunedops
 says what it decided for each (gpt2_count.py), and the two must agree. With eager attention and
@@ -23,6 +28,10 @@ products, and all of it takes some two minutes on two idle cores. Where others u
 too, `OMP_WAIT_POLICY=passive` keeps threads that spin from hiding what is measured.
 
     python benchmarks/gpt2.py [--device cuda] [--record NAME]
+
+GPT-2 as it is, which reads prompts and continues them, without training:
+
+    python benchmarks/gpt2.py --layers 12 --steps 0 --prompt 512 --texts 8 [--record NAME]
 
 Needs transformers (the extra `models`). Ends with an error if the losses differ, if a product
 went past tunedops, or if tuning went on after its budget.
@@ -43,7 +52,8 @@ from typing import Any
 import gpt2_runs
 import options
 import torch
-from gpt2_report import COLUMNS, TIMES, faults_of, print_report, row_of, summary_of
+from gpt2_report import faults_of, print_report, summary_of
+from gpt2_rows import COLUMNS, TIMES, row_of, sentence_of
 from gpt2_runs import SIDES, Decisions, Run
 from record import facts_of, write_record
 from tunedops import _C
@@ -56,7 +66,7 @@ DEVICE_DEFAULTS: dict[str, dict[str, Any]] = {
 }
 PROGRAM_OPTIONS = (
     *("device", "dtype", "attention", "layers", "width", "heads", "vocabulary"),
-    *("steps", "batch", "length", "prompt", "tokens", "generations"),
+    *("steps", "batch", "length", "texts", "prompt", "tokens", "generations"),
 )
 # How far losses may differ, relatively: kernels add in another order.
 TOLERANCE = {"float32": 1e-3, "bfloat16": 2e-2}
@@ -72,11 +82,12 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--heads", type=int, default=12)
     parser.add_argument("--vocabulary", type=int, default=50257)
-    parser.add_argument("--steps", type=int, help="of training")
+    parser.add_argument("--steps", type=int, help="of training; 0 for none")
     parser.add_argument("--batch", type=int, help="sequences of a training step")
     parser.add_argument("--length", type=int, help="tokens of a training sequence")
-    parser.add_argument("--prompt", type=int, default=16, help="tokens that are given")
-    parser.add_argument("--tokens", type=int, default=200, help="tokens that are generated")
+    parser.add_argument("--texts", type=int, default=1, help="texts that are written at once")
+    parser.add_argument("--prompt", type=int, default=16, help="tokens of a text that are given")
+    parser.add_argument("--tokens", type=int, default=200, help="tokens of a text to generate")
     parser.add_argument("--generations", type=int, default=3, help="the first is not timed")
     parser.add_argument("--rounds", type=int, default=3, help="of the sides without and tuned")
     options.add_settings(parser)
@@ -115,12 +126,7 @@ def run_all(arguments: argparse.Namespace, folder: Path) -> Findings:
     def note(side: str, number: int, run: Run) -> None:
         found.rows.append(row_of(side, number, run, base, arguments))
         found.warnings += [line for line in run.warnings if line not in found.warnings]
-        print(
-            f"{side} {number}: {run.whole_s:.1f} s in all, "
-            f"{min(run.timed_steps()):.4f} s a training step and "
-            f"{min(run.timed_generations()):.3f} s a generation at best",
-            flush=True,
-        )
+        print(f"{side} {number}: {sentence_of(run)}", flush=True)
 
     note("without", 0, base)
     online, found.tuned = gpt2_runs.run_online(command, folder, settings["online"])

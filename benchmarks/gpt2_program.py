@@ -8,7 +8,8 @@ weights are random, drawn from a seed, so that nothing is fetched and each run i
     TUNEDOPS_ENABLED=1 python benchmarks/gpt2_program.py --layers 2 --tokens 20
 
 Each line that it prints is a JSON object: one for each training step (`loss`, `seconds`), one
-for each generation (`tokens`, and in `seconds` the time until each of them was there).
+for each generation (`tokens`, a list for each step that holds one of each text, and in `seconds`
+the time until each step's were there).
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--heads", type=int, default=12)
     parser.add_argument("--vocabulary", type=int, default=50257)
-    parser.add_argument("--steps", type=int, default=4, help="of training")
+    parser.add_argument("--steps", type=int, default=4, help="of training; 0 for none")
     parser.add_argument("--batch", type=int, default=1, help="sequences of a training step")
     parser.add_argument("--length", type=int, default=128, help="tokens of a training sequence")
-    parser.add_argument("--prompt", type=int, default=16, help="tokens that are given")
-    parser.add_argument("--tokens", type=int, default=200, help="tokens that are generated")
+    parser.add_argument("--texts", type=int, default=1, help="texts that are written at once")
+    parser.add_argument("--prompt", type=int, default=16, help="tokens of a text that are given")
+    parser.add_argument("--tokens", type=int, default=200, help="tokens of a text to generate")
     parser.add_argument("--generations", type=int, default=2, help="how often the same is written")
     return parser.parse_args(argv)
 
@@ -65,9 +67,10 @@ def make_model(arguments: argparse.Namespace) -> GPT2LMHeadModel:
 
 
 def make_ids(arguments: argparse.Namespace) -> torch.Tensor:
-    """The text to learn: random tokens, from a seed."""
+    """The texts to learn and to continue: random tokens, from a seed."""
     generator = torch.Generator().manual_seed(1)
-    shape = (arguments.batch, max(arguments.length, arguments.prompt))
+    texts = max(arguments.batch, arguments.texts)
+    shape = (texts, max(arguments.length, arguments.prompt))
     return torch.randint(arguments.vocabulary, shape, generator=generator).to(arguments.device)
 
 
@@ -93,7 +96,7 @@ def train(model: GPT2LMHeadModel, ids: torch.Tensor, steps: int) -> None:
 
 
 class Clock(BaseStreamer):
-    """Notes when each generated token reached the host."""
+    """Notes when the tokens of each step reached the host."""
 
     def __init__(self) -> None:
         self.begin = time.perf_counter()
@@ -101,29 +104,29 @@ class Clock(BaseStreamer):
         self.is_prompt = True
 
     def put(self, value: torch.Tensor) -> None:
-        """Is called with the prompt, then with each token."""
+        """Is called with the prompts, then with a token of each text."""
         if not self.is_prompt:
             self.seconds.append(time.perf_counter() - self.begin)
         self.is_prompt = False
 
     def end(self) -> None:
-        """Is called after the last token."""
+        """Is called after the last tokens."""
 
 
-def generate(model: GPT2LMHeadModel, prompt: torch.Tensor, tokens: int) -> None:
-    """Writes `tokens` tokens, always the likeliest, with a cache of keys and values."""
+def generate(model: GPT2LMHeadModel, prompts: torch.Tensor, tokens: int) -> None:
+    """Adds `tokens` tokens to each, always the likeliest, with a cache of keys and values."""
     model.eval()
-    synchronize(prompt.device)
+    synchronize(prompts.device)
     clock = Clock()
     ids = model.generate(
-        prompt,
-        attention_mask=torch.ones_like(prompt),
+        prompts,
+        attention_mask=torch.ones_like(prompts),
         max_new_tokens=tokens,
         do_sample=False,
         use_cache=True,
         streamer=clock,
     )
-    say({"tokens": ids[0, prompt.shape[1] :].tolist(), "seconds": clock.seconds})
+    say({"tokens": ids[:, prompts.shape[1] :].t().tolist(), "seconds": clock.seconds})
 
 
 def say(line: dict[str, Any]) -> None:
@@ -136,9 +139,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parse_arguments(argv)
     model = make_model(arguments)
     ids = make_ids(arguments)
-    train(model, ids[:, : arguments.length], arguments.steps)
+    train(model, ids[: arguments.batch, : arguments.length], arguments.steps)
     for _ in range(arguments.generations):
-        generate(model, ids[:1, : arguments.prompt], arguments.tokens)
+        generate(model, ids[: arguments.texts, : arguments.prompt], arguments.tokens)
 
 
 if __name__ == "__main__":

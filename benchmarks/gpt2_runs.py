@@ -35,13 +35,14 @@ DECIDED = re.compile(r"(\S+): ([a-z ]+), (Default|a plan of ours)(, for this cal
 
 @dataclass(frozen=True)
 class Generation:
-    """One text: its tokens, and the seconds until each was there."""
+    """Texts that were written at once: the tokens of each step, and the seconds until then."""
 
-    tokens: tuple[int, ...]
+    tokens: tuple[tuple[int, ...], ...]
+    """For each step one of each text."""
     seconds: tuple[float, ...]
 
     def longest_wait(self) -> float:
-        """The most seconds for one token."""
+        """The most seconds for one step."""
         return max(
             end - begin for begin, end in zip((0.0, *self.seconds), self.seconds, strict=False)
         )
@@ -62,9 +63,21 @@ class Run:
         """Seconds of the training steps, without the first, which sets everything up."""
         return self.step_seconds[1:] or self.step_seconds
 
-    def timed_generations(self) -> tuple[float, ...]:
-        """Seconds of the generations, without the first, for the same reason."""
-        return tuple(text.seconds[-1] for text in self.generations[1:] or self.generations)
+    def timed_generations(self) -> tuple[Generation, ...]:
+        """The generations without the first, for the same reason."""
+        return self.generations[1:] or self.generations
+
+    def prefill_seconds(self) -> tuple[float, ...]:
+        """Seconds until the first tokens of a generation, which reads the prompts until then."""
+        return tuple(one.seconds[0] for one in self.timed_generations())
+
+    def writing_seconds(self) -> tuple[float, ...]:
+        """Seconds of a generation from then on; none if there is one step only."""
+        return tuple(
+            one.seconds[-1] - one.seconds[0]
+            for one in self.timed_generations()
+            if len(one.seconds) > 1
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +135,7 @@ def read_run(said: Sequence[dict[str, Any]], seconds: float, warnings: tuple[str
         losses=tuple(line["loss"] for line in steps),
         step_seconds=tuple(line["seconds"] for line in steps),
         generations=tuple(
-            Generation(tuple(line["tokens"]), tuple(line["seconds"]))
+            Generation(tuple(map(tuple, line["tokens"])), tuple(line["seconds"]))
             for line in said
             if "tokens" in line
         ),

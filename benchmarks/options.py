@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 
 from tunedops.device import parse_device
 from tunedops.workloads import read_workloads
@@ -49,6 +50,18 @@ def take_workloads(parser: argparse.ArgumentParser, arguments: argparse.Namespac
         parser.error(f"--workloads {arguments.workloads}: {error.strerror}")
     except ValueError as error:
         parser.error(f"--workloads {error}")
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """`--results` or `--write-workloads`, for a benchmark that chooses its products itself."""
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--results", type=Path, metavar="FILE", help="results file to use")
+    group.add_argument(
+        "--write-workloads",
+        type=Path,
+        metavar="FILE",
+        help="write the products into a workload file, to be tuned, and time nothing",
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
-"""Some solutions of one product and torch's own kernel, timed in the same rounds.
+"""A product by torch's own kernel and by others, timed in the same rounds on either device.
 
-Solutions are forced, so that no results file is in use, and nothing is tuned.
+The others are solutions that are forced, without a results file, or what the results file in use
+says. Nothing is tuned.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import measure_cpu
 import measure_cuda
@@ -60,6 +62,16 @@ def time_side_by_side(
     finally:
         torch.cuda.empty_cache()
     return SideBySide(sides, rounds)
+
+
+def time_tuned(workload: Workload, device: tuple[str, int], seconds: float) -> dict[str, Any]:
+    """The columns of a row, torch's kernel and what the results file in use says."""
+    if device[0] == "cpu":
+        return measure_cpu.measure(workload, seconds)
+    try:
+        return measure_cuda.measure(workload, device, seconds, with_tunableop=False)
+    finally:
+        torch.cuda.empty_cache()
 
 
 def method(device: tuple[str, int]) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+import gpt2
 import gpt2_runs
 import gpt2_story
 import pytest
-from gpt2_story import Story
+from gpt2_story import MODEL, Story
+from record import read_record
 
 pytest.importorskip("transformers")
 
@@ -58,3 +61,21 @@ def test_a_sequence_that_grows_has_more_problems_than_are_tuned_online(story: St
     growing = 2 * (TOKENS - 1)
     assert len(story.decisions.calls) > growing
     assert len(story.tuned_online) < growing
+
+
+def test_texts_are_continued_at_once_without_training(tmp_path: Path) -> None:
+    model = (MODEL | {"generations": 2}).items()
+    small = [text for name, value in model for text in (f"--{name}", str(value))]
+    some = ["--steps", "0", "--texts", "3", "--prompt", "40", "--tokens", "4", "--rounds", "1"]
+    gpt2.main([*small, *some, "--record", str(tmp_path / "record")])
+    rows, facts = read_record(str(tmp_path / "record")) or ([], {})
+    assert [row["side"] for row in rows] == ["without", "online", "without", "tuned", "counted"]
+    for row in rows:
+        assert row["equal_tokens"] == "4"
+        assert row["training_tokens_per_s"] == row["last_loss"] == ""
+        assert (row["prefill_tokens_per_s"] != "") == (row["side"] != "counted")
+    assert facts["arguments"]["texts"] == 3
+    assert facts["summary"]["prefill_ratio"] > 0
+    # The last product of a step has a row for each text.
+    results = (tmp_path / "record_tuned.csv").read_text()
+    assert "tn_1000_3_64_" in results

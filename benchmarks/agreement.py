@@ -9,6 +9,8 @@ shows a small error everywhere, and for the worst element, which shows a large e
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 from sides import Operands
@@ -25,6 +27,26 @@ ROOM = 4.0
 """How many times torch's own error another kernel's may be."""
 ROUNDINGS = 8.0
 """Of the output's type, in which partial sums may be added up: so many are a bound."""
+
+
+class WrongResult(RuntimeError):
+    """An output is not the product."""
+
+
+class Side(Protocol):
+    """One of those that are timed."""
+
+    def fresh_output(self) -> Tensor:
+        """The output for the first operands, computed anew."""
+        ...
+
+
+def check_outputs(sides: Sequence[Side], solutions: Sequence[str], operands: Operands) -> None:
+    """Raises WrongResult if one of them is no such product as the first, which is torch's."""
+    first = sides[0].fresh_output()
+    for side, solution in zip(sides[1:], solutions[1:], strict=True):
+        if problem := complaint(side.fresh_output(), first, operands):
+            raise WrongResult(f"{solution} is wrong: {problem}")
 
 
 def complaint(tuned: Tensor, default: Tensor, operands: Operands) -> str | None:

@@ -8,9 +8,11 @@ import time
 from collections.abc import Sequence
 
 import torch
+from agreement import check_outputs
 from results_files import Solutions, solution_for
 from rounds import LEAST_ROUNDS, Round, draw_order, one_round, side_columns, tuned_columns
 from sides import (
+    DEFAULT,
     Call,
     Operands,
     calls_of,
@@ -20,6 +22,7 @@ from sides import (
     rotation,
     stored_solution,
 )
+from torch import Tensor
 from tunedops import _C
 from tunedops.workloads import Workload
 
@@ -39,6 +42,11 @@ class LoopSide:
         self.next = 0
         estimate = min(self.run(2) for _ in range(3))
         self.calls = max(1, math.ceil(SAMPLE_SECONDS / estimate))
+
+    def fresh_output(self) -> Tensor:
+        """Of the first operands."""
+        with contextlib.nullcontext() if self.solution is None else forced(self.solution):
+            return self.call(*self.operands[0])
 
     def run(self, calls: int) -> float:
         """Mean seconds of a call over `calls` calls."""
@@ -61,15 +69,22 @@ class LoopSide:
 def measure(
     workload: Workload, seconds: float, library: Solutions | None = None
 ) -> dict[str, float | int | str]:
-    """The columns of one row, measured for about `seconds`."""
+    """The columns of one row, measured for about `seconds`.
+
+    Raises:
+        WrongResult: an output is not the product.
+    """
     operands = operands_of(workload)
     key = key_of(operands[0])
-    row: dict[str, float | int | str] = {"solution": stored_solution(CPU, key)}
+    names = [DEFAULT, stored_solution(CPU, key)]
+    row: dict[str, float | int | str] = {"solution": names[1]}
     sides = [LoopSide(call, operands) for call in calls_of(workload)]
     if library is not None:
         row["library_solution"] = solution = solution_for(key, library)
-        if solution != row["solution"]:
+        if solution != names[1]:
+            names.append(solution)
             sides.append(forced_side(workload, solution, operands))
+    check_outputs(sides, names, operands[0])
     rounds = run_rounds(sides, seconds)
     columns = tuned_columns(rounds) | row
     if library is not None:
@@ -78,9 +93,15 @@ def measure(
 
 
 def time_solutions(workload: Workload, solutions: Sequence[str], seconds: float) -> list[Round]:
-    """Rounds of these solutions, in their order within a round."""
+    """Rounds of these solutions, in their order within a round; the first is torch's own.
+
+    Raises:
+        WrongResult: an output is not the product.
+    """
     operands = operands_of(workload)
-    return run_rounds([forced_side(workload, name, operands) for name in solutions], seconds)
+    sides = [forced_side(workload, name, operands) for name in solutions]
+    check_outputs(sides, solutions, operands[0])
+    return run_rounds(sides, seconds)
 
 
 def operands_of(workload: Workload) -> list[Operands]:

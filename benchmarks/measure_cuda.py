@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 import torch
-from agreement import complaint
+from agreement import check_outputs
 from graph_side import GraphSide, Reading
 from results_files import Solutions, solution_for
 from rounds import LEAST_ROUNDS, Round, draw_order, one_round, side_columns, tuned_columns
@@ -36,10 +36,6 @@ METHOD = (
     "shuffled rounds there and back, median of their ratios"
 )
 QUEUE_MS = 40.0  # of rounds between two waits
-
-
-class WrongResult(RuntimeError):
-    """An output is not the product."""
 
 
 def measure(
@@ -107,14 +103,6 @@ def prepare(
     stream = measuring_stream(place)
     torch.cuda.synchronize()
     return operands, stream
-
-
-def check_outputs(sides: Sequence[GraphSide], solutions: Sequence[str], operands: Operands) -> None:
-    """Raises WrongResult if one of them is no such product as the first, which is torch's."""
-    first = sides[0].fresh_output()
-    for side, solution in zip(sides[1:], solutions[1:], strict=True):
-        if problem := complaint(side.fresh_output(), first, operands):
-            raise WrongResult(f"{solution} is wrong: {problem}")
 
 
 @functools.cache

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import measure_cpu
 import pytest
 import torch
-from agreement import complaint
+from agreement import WrongResult, complaint
 from sides import Operands
 from torch import Tensor
+from tunedops.workloads import Workload
 
 ROWS, COLUMNS = 1024, 4096
 TYPES = [torch.bfloat16, torch.float16, torch.float32]
@@ -121,3 +123,13 @@ def test_a_layer_and_a_batch() -> None:
     wrong[7] = output[8]
     assert complaint(output, output, batch) is None
     assert complaint(wrong, output, batch) is not None
+
+
+def test_a_kernel_that_is_wrong_is_not_timed_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = lambda a, b: torch.mm(a, b) * 1.001  # noqa: E731
+    monkeypatch.setattr(measure_cpu, "calls_of", lambda workload: (torch.mm, wrong))
+    workload = Workload("s", "mm", "float32", "nn", 1, 32, 48, 64)
+    with pytest.raises(WrongResult, match="Default is wrong: relative error"):
+        measure_cpu.measure(workload, 0)
+    with pytest.raises(WrongResult, match="Gemm_CpuSkinny is wrong: relative error"):
+        measure_cpu.time_solutions(workload, ["Default", "Gemm_CpuSkinny"], 0)

@@ -14,9 +14,10 @@ import pytest
 import record
 import torch
 import tunedops
+from agreement import WrongResult
 from ceilings import Ceilings, measure_ceilings
 from conftest import CPU
-from measure_cuda import WrongResult, measure, run_rounds
+from measure_cuda import measure, run_rounds
 from measured_rows import measure_all
 from report import print_row
 from rounds import LEAST_ROUNDS

@@ -15,11 +15,11 @@ import measure_cuda
 import measure_inductor
 import pytest
 import torch
+from agreement import WrongResult
 from conftest import CPU
 from graph_side import GraphSide
 from inductor_side import CACHES, Compiled, compile_product, kernels_in
 from max_autotune_report import COLUMNS, columns_of, print_summary, summary_of
-from measure_cuda import WrongResult
 from record import read_record
 from row_choice import spread
 from sides import Call, calls_of, key_on

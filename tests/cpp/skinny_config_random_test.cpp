@@ -64,7 +64,7 @@ void expect_fits(const GemmProblem& p, const SkinnyLimits& limits,
   }
   if (x.splits != x.cluster) {
     EXPECT_LE(blocks, static_cast<std::int64_t>(kMostCounters));
-    EXPECT_EQ(skinny_workspace_bytes(p, x),
+    EXPECT_EQ(skinny_splits(p, x).workspace_bytes(),
               sizeof(float) *
                   static_cast<std::size_t>(blocks * x.splits * x.rows *
                                            x.warps_wide * narrow));

@@ -36,12 +36,12 @@ Config random_config(RandomGpuProblems& random) {
 
 void expect_fits(const GemmProblem& p, const Sm80Limits& limits,
                  const Sm80Parameters& x) {
-  EXPECT_LE(sm80_workspace_bytes(p, x), limits.workspace_cap);
+  EXPECT_LE(sm80_splits(p, x).workspace_bytes(), limits.workspace_cap);
   EXPECT_LE(sm80_block_bytes(x), limits.shared_bytes);
-  EXPECT_LE(sm80_tiles(p, x) * p.batch * x.splits,
+  EXPECT_LE(sm80_splits(p, x).blocks(),
             std::numeric_limits<std::int32_t>::max());
   if (x.splits > 1) {
-    EXPECT_LE(sm80_tiles(p, x) * p.batch,
+    EXPECT_LE(sm80_splits(p, x).tiles * p.batch,
               static_cast<std::int64_t>(kMostCounters));
     EXPECT_LE(x.splits, (p.k + 31) / 32) << "an empty split";
   }

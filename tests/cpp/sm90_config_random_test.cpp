@@ -31,11 +31,11 @@ Config random_config(RandomGpuProblems& random) {
 }
 
 void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
-  EXPECT_LE(sm90_workspace_bytes(p, x), kCap);
-  EXPECT_LE(sm90_tiles(p, x) * p.batch * x.splits,
+  EXPECT_LE(sm90_splits(p, x).workspace_bytes(), kCap);
+  EXPECT_LE(sm90_splits(p, x).blocks(),
             std::numeric_limits<std::int32_t>::max());
   if (x.splits > 1) {
-    EXPECT_LE(sm90_tiles(p, x) * p.batch,
+    EXPECT_LE(sm90_splits(p, x).tiles * p.batch,
               static_cast<std::int64_t>(kMostCounters));
   }
   const Sm90Layout layout = sm90_layout(p);

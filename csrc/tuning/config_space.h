@@ -6,6 +6,7 @@
 // not know what they stand for.
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,12 @@ namespace tunedops {
 
 inline constexpr std::size_t kPointDimensions = 12;
 using Coordinates = std::array<float, kPointDimensions>;
+
+/// The coordinate of a number, 1 or more, that makes configs behave differently
+/// where it is twice as large.
+inline float doublings(int value) {
+  return std::log2(static_cast<float>(value));
+}
 
 struct ConfigPoint {
   std::uint32_t id = 0;  // what the space makes a config of

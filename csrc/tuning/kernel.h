@@ -5,6 +5,7 @@
 // would take unmeasured, and it prepares plans. The tuner and the tests run
 // over whatever is registered; nothing else knows the list.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -56,18 +57,22 @@ class Kernel {
   /// Whether a config (it may come from a hand-edited file) is one that this
   /// kernel may run for the problem. The default accepts what it offers.
   virtual Status check(const ProblemKey& problem, const Config& config) const {
-    for (const Config& offered : configs(problem)) {
-      if (offered == config) {
-        return Status::ok();
-      }
-    }
-    return Status::unsupported("is not a config of this kernel");
+    const std::vector<Config> offered = configs(problem);
+    return accept_if(std::find(offered.begin(), offered.end(), config) !=
+                     offered.end());
   }
 
   /// `problem` is supported and `config` accepted. May return null if a
   /// library declines after all.
   virtual std::unique_ptr<Plan> prepare(const ProblemKey& problem,
                                         const Config& config) const = 0;
+
+ protected:
+  /// What `check` returns.
+  static Status accept_if(bool is_config) {
+    return is_config ? Status::ok()
+                     : Status::unsupported("is not a config of this kernel");
+  }
 };
 
 /// The name of torch's own implementation, the yardstick of every choice.

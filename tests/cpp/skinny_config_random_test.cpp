@@ -7,74 +7,40 @@
 
 #include <algorithm>
 #include <limits>
-#include <random>
 
 #include <gtest/gtest.h>
 
-#include "gpu_problems.h"
+#include "random_gpu_problems.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
 namespace {
 
-class RandomGpuProblems {
- public:
-  explicit RandomGpuProblems(unsigned seed) : engine_(seed) {}
-
-  GemmProblem next() {
-    GemmProblem p = gpu_problem(size(40), size(40), size(40), chance(2));
-    constexpr DType kTypes[] = {DType::kBFloat16, DType::kFloat16,
-                                DType::kFloat32};
-    p.a_dtype = p.b_dtype = p.out_dtype = kTypes[engine_() % 3];
-    (chance(2) ? p.m : p.n) = size(5);
-    p.transpose_b = chance(2);
-    p.lda = size(40);
-    p.ldb = size(40);
-    if (chance(2)) {
-      p.batched = true;
-      p.batch = size(chance(2) ? 10 : 40);
-      p.stride_a = chance(3) ? 0 : size(62);
-      p.stride_b = chance(3) ? 0 : size(62);
-    }
-    p.align_a = alignment();
-    p.align_b = alignment();
-    return p;
+/// With one narrow side.
+GemmProblem random_problem(RandomGpuProblems& random) {
+  GemmProblem p = random.next();
+  (random.chance(2) ? p.m : p.n) = random.size(5);
+  if (random.chance(3)) {
+    p.a_dtype = p.b_dtype = p.out_dtype = DType::kFloat32;
   }
+  return p;
+}
 
-  SkinnyLimits limits() {
-    return {.multiprocessors = static_cast<int>(1 + engine_() % 256),
-            .most_cluster = chance(2) ? kMostCluster : 1};
-  }
+SkinnyLimits random_limits(RandomGpuProblems& random) {
+  return {.multiprocessors = 1 + random.below(256),
+          .most_cluster = random.chance(2) ? kMostCluster : 1};
+}
 
-  /// Around a config that could be one.
-  Config config() {
-    const auto number = [&](std::int64_t usual) {
-      return chance(4) ? size(62) * (chance(2) ? 1 : -1) : usual;
-    };
-    const std::int64_t splits = number(size(6));
-    return Config()
-        .with("rows", number(std::int64_t{16} << engine_() % 3))
-        .with("warps", {number(size(3)), number(size(3))})
-        .with("splitk", splits)
-        .with("cluster", chance(2) ? splits : number(1));
-  }
-
- private:
-  bool chance(unsigned one_in) { return engine_() % one_in == 0; }
-
-  /// 1 to two to the power of `bits`, every magnitude as often.
-  std::int64_t size(int bits) {
-    const int magnitude = static_cast<int>(engine_() % (bits + 1));
-    const std::uint64_t below = std::uint64_t{1} << magnitude;
-    return static_cast<std::int64_t>(chance(4) ? below : 1 + engine_() % below);
-  }
-
-  std::uint8_t alignment() {
-    return static_cast<std::uint8_t>(chance(2) ? 16 : 4U << engine_() % 3);
-  }
-
-  std::mt19937_64 engine_;
-};
+/// Around a config that could be one.
+Config random_config(RandomGpuProblems& random) {
+  const std::int64_t splits = random.or_any(random.size(6));
+  return Config()
+      .with("rows", random.or_any(16 << random.below(3)))
+      .with("warps",
+            {random.or_any(random.size(3)), random.or_any(random.size(3))})
+      .with("splitk", splits)
+      .with("cluster", random.chance(2) ? splits : random.or_any(1));
+}
 
 void expect_fits(const GemmProblem& p, const SkinnyLimits& limits,
                  const SkinnyParameters& x) {
@@ -98,7 +64,7 @@ void expect_fits(const GemmProblem& p, const SkinnyLimits& limits,
   }
   if (x.splits != x.cluster) {
     EXPECT_LE(blocks, static_cast<std::int64_t>(kMostCounters));
-    EXPECT_EQ(skinny_workspace_bytes(p, x),
+    EXPECT_EQ(skinny_splits(p, x).workspace_bytes(),
               sizeof(float) *
                   static_cast<std::size_t>(blocks * x.splits * x.rows *
                                            x.warps_wide * narrow));
@@ -108,9 +74,9 @@ void expect_fits(const GemmProblem& p, const SkinnyLimits& limits,
 TEST(SkinnyConfigRandom, WhatIsOfferedFitsAndLeadsBackToItself) {
   RandomGpuProblems random(21);
   int supported = 0;
-  for (int i = 0; i < 5000; ++i) {
-    const GemmProblem p = random.next();
-    const SkinnyLimits limits = random.limits();
+  for (int i = 0; i < 7000; ++i) {
+    const GemmProblem p = random_problem(random);
+    const SkinnyLimits limits = random_limits(random);
     (void)skinny_variant(p);
     if (!skinny_supports(p).is_ok()) {
       continue;
@@ -142,14 +108,14 @@ TEST(SkinnyConfigRandom, WhatIsOfferedFitsAndLeadsBackToItself) {
 TEST(SkinnyConfigRandom, WhatIsAcceptedFits) {
   RandomGpuProblems random(22);
   int accepted = 0;
-  for (int i = 0; i < 5000; ++i) {
-    const GemmProblem p = random.next();
+  for (int i = 0; i < 7000; ++i) {
+    const GemmProblem p = random_problem(random);
     if (!skinny_supports(p).is_ok()) {
       continue;
     }
     for (int j = 0; j < 8; ++j) {
-      const SkinnyLimits limits = random.limits();
-      const Config config = random.config();
+      const SkinnyLimits limits = random_limits(random);
+      const Config config = random_config(random);
       if (const auto x = skinny_from_config(p, limits, config)) {
         ++accepted;
         EXPECT_EQ(to_config(*x), config);

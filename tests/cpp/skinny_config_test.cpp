@@ -182,16 +182,18 @@ TEST(SkinnyConfig, WorkspaceHoldsEverySplitOfEveryTile) {
   GemmProblem p = gpu_problem(100, 5, 4096);
   SkinnyParameters x{.rows = 32, .warps_k = 4, .splits = 4};
   EXPECT_EQ(skinny_tiles(p, x), 4);
-  EXPECT_EQ(skinny_workspace_bytes(p, x), sizeof(float) * 4 * 4 * 32 * 5);
-  EXPECT_EQ(skinny_workspace_bytes(in_batches(p, 3), x),
+  EXPECT_EQ(skinny_splits(p, x).workspace_bytes(),
+            sizeof(float) * 4 * 4 * 32 * 5);
+  EXPECT_EQ(skinny_splits(in_batches(p, 3), x).workspace_bytes(),
             sizeof(float) * 3 * 4 * 4 * 32 * 5);
   x.warps_wide = 2;
   EXPECT_EQ(skinny_tiles(p, x), 2);
-  EXPECT_EQ(skinny_workspace_bytes(p, x), sizeof(float) * 2 * 4 * 64 * 5);
+  EXPECT_EQ(skinny_splits(p, x).workspace_bytes(),
+            sizeof(float) * 2 * 4 * 64 * 5);
   x.cluster = 4;
-  EXPECT_EQ(skinny_workspace_bytes(p, x), 0U);
+  EXPECT_EQ(skinny_splits(p, x).workspace_bytes(), 0U);
   x.splits = x.cluster = 1;
-  EXPECT_EQ(skinny_workspace_bytes(p, x), 0U);
+  EXPECT_EQ(skinny_splits(p, x).workspace_bytes(), 0U);
 }
 
 TEST(SkinnyConfig, ColumnsAreComputedInTiles) {

@@ -7,79 +7,41 @@
 
 #include <algorithm>
 #include <limits>
-#include <random>
 
 #include <gtest/gtest.h>
 
-#include "gpu_problems.h"
+#include "random_gpu_problems.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
 namespace {
 
-class RandomProblems {
- public:
-  explicit RandomProblems(unsigned seed) : engine_(seed) {}
+Sm80Limits random_limits(RandomGpuProblems& random) {
+  const int kilobytes[] = {48, 64, 99, 163, 227};
+  return {.multiprocessors = 1 + random.below(256),
+          .shared_bytes = static_cast<std::size_t>(
+              (kilobytes[random.below(5)] << 10) - 256),
+          .workspace_cap = static_cast<std::size_t>(random.size(28))};
+}
 
-  GemmProblem next() {
-    const int most = chance(3) ? 62 : 16;
-    GemmProblem p = gpu_problem(size(most), size(most), size(most), chance(2));
-    p.a_dtype = p.b_dtype = p.out_dtype =
-        chance(2) ? DType::kBFloat16 : DType::kFloat16;
-    p.transpose_b = chance(2);
-    p.lda = chance(2) ? size(62) : (p.transpose_a ? p.k : p.m) + size(3);
-    p.ldb = chance(2) ? size(62) : (p.transpose_b ? p.n : p.k) + size(3);
-    if (chance(2)) {
-      p.batched = true;
-      p.batch = size(chance(2) ? 10 : 40);
-      p.stride_a = chance(3) ? 0 : size(62);
-      p.stride_b = chance(3) ? 0 : size(62);
-    }
-    p.align_a = alignment();
-    p.align_b = alignment();
-    return p;
-  }
-
-  Sm80Limits limits() {
-    const int kilobytes[] = {48, 64, 99, 163, 227};
-    return {.multiprocessors = static_cast<int>(1 + engine_() % 256),
-            .shared_bytes = static_cast<std::size_t>(
-                (kilobytes[engine_() % 5] << 10) - 256),
-            .workspace_cap = static_cast<std::size_t>(size(28))};
-  }
-
-  Config config() {
-    const auto number = [&](std::int64_t usual) {
-      return chance(6) ? size(62) * (chance(2) ? 1 : -1) : usual;
-    };
-    return Config()
-        .with("tile", {number(64 << engine_() % 2), number(64 << engine_() % 2),
-                       number(32)})
-        .with("stages", number(2 + engine_() % 6))
-        .with("splitk", number(size(5)))
-        .with("turned", number(engine_() % 2));
-  }
-
- private:
-  bool chance(unsigned of) { return engine_() % of == 0; }
-  std::int64_t size(int bits) {
-    const std::int64_t most = (std::int64_t{1} << (1 + engine_() % bits)) - 1;
-    return std::uniform_int_distribution<std::int64_t>(1, most)(engine_);
-  }
-  std::uint8_t alignment() {
-    return static_cast<std::uint8_t>(1U << engine_() % 5);
-  }
-  std::mt19937_64 engine_;
-};
+/// Around a config that could be one.
+Config random_config(RandomGpuProblems& random) {
+  return Config()
+      .with("tile", {random.or_any(64 << random.below(2)),
+                     random.or_any(64 << random.below(2)), random.or_any(32)})
+      .with("stages", random.or_any(2 + random.below(6)))
+      .with("splitk", random.or_any(random.size(5)))
+      .with("turned", random.or_any(random.below(2)));
+}
 
 void expect_fits(const GemmProblem& p, const Sm80Limits& limits,
                  const Sm80Parameters& x) {
-  EXPECT_LE(sm80_workspace_bytes(p, x), limits.workspace_cap);
+  EXPECT_LE(sm80_splits(p, x).workspace_bytes(), limits.workspace_cap);
   EXPECT_LE(sm80_block_bytes(x), limits.shared_bytes);
-  EXPECT_LE(sm80_tiles(p, x) * p.batch * x.splits,
+  EXPECT_LE(sm80_splits(p, x).blocks(),
             std::numeric_limits<std::int32_t>::max());
   if (x.splits > 1) {
-    EXPECT_LE(sm80_tiles(p, x) * p.batch,
+    EXPECT_LE(sm80_splits(p, x).tiles * p.batch,
               static_cast<std::int64_t>(kMostCounters));
     EXPECT_LE(x.splits, (p.k + 31) / 32) << "an empty split";
   }
@@ -97,11 +59,11 @@ void expect_fits(const GemmProblem& p, const Sm80Limits& limits,
 }
 
 TEST(Sm80ConfigRandom, WhatIsOfferedCanRun) {
-  RandomProblems problems(1);
+  RandomGpuProblems random(1);
   int supported = 0;
   for (int i = 0; i < 5000; ++i) {
-    const GemmProblem p = problems.next();
-    const Sm80Limits limits = problems.limits();
+    const GemmProblem p = random.next();
+    const Sm80Limits limits = random_limits(random);
     if (!sm80_supports(p, limits).is_ok()) {
       continue;
     }
@@ -121,12 +83,12 @@ TEST(Sm80ConfigRandom, WhatIsOfferedCanRun) {
 }
 
 TEST(Sm80ConfigRandom, WhatAFileSaysIsRefusedOrCanRun) {
-  RandomProblems problems(2);
+  RandomGpuProblems random(2);
   int taken = 0;
   for (int i = 0; i < 30000; ++i) {
-    const GemmProblem p = problems.next();
-    const Sm80Limits limits = problems.limits();
-    const Config config = problems.config();
+    const GemmProblem p = random.next();
+    const Sm80Limits limits = random_limits(random);
+    const Config config = random_config(random);
     if (!sm80_supports(p, limits).is_ok()) {
       continue;  // a context asks for that first
     }

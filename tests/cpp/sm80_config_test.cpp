@@ -110,7 +110,7 @@ TEST(Sm80Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
     int most = 0;
     for (const Sm80Parameters& x : all_sm80_parameters(p, limits)) {
       most = std::max(most, x.splits);
-      EXPECT_LE(sm80_workspace_bytes(p, x), limits.workspace_cap);
+      EXPECT_LE(sm80_splits(p, x).workspace_bytes(), limits.workspace_cap);
     }
     return most;
   };
@@ -141,11 +141,12 @@ TEST(Sm80Config, SplitsNeedACounterForEachTile) {
 TEST(Sm80Config, WorkspaceHoldsEverySplitOfEveryTile) {
   const GemmProblem p = problem(100, 300, 4096);
   Sm80Parameters x{.tile_m = 128, .tile_n = 64};
-  EXPECT_EQ(sm80_tiles(p, x), 5);
-  EXPECT_EQ(sm80_workspace_bytes(p, x), 0U);
+  EXPECT_EQ(sm80_splits(p, x).tiles, 5);
+  EXPECT_EQ(sm80_splits(p, x).workspace_bytes(), 0U);
   x.splits = 3;
-  EXPECT_EQ(sm80_workspace_bytes(p, x), sizeof(float) * 5 * 3 * 128 * 64);
-  EXPECT_EQ(sm80_workspace_bytes(in_batches(p, 7), x),
+  EXPECT_EQ(sm80_splits(p, x).workspace_bytes(),
+            sizeof(float) * 5 * 3 * 128 * 64);
+  EXPECT_EQ(sm80_splits(in_batches(p, 7), x).workspace_bytes(),
             sizeof(float) * 7 * 5 * 3 * 128 * 64);
 }
 

@@ -93,7 +93,7 @@ TEST(Sm90Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
     for (const Sm90Parameters& x :
          all_sm90_parameters(p, kMultiprocessors, cap)) {
       most = std::max(most, x.splits);
-      EXPECT_LE(sm90_workspace_bytes(p, x), cap);
+      EXPECT_LE(sm90_splits(p, x).workspace_bytes(), cap);
     }
     return most;
   };
@@ -241,11 +241,13 @@ TEST(Sm90Config, OnlyLargeUnalignedProductsAreTrustedUnmeasured) {
 
 TEST(Sm90Config, TilesAreWholeClusters) {
   const GemmProblem p = problem(1000, 300, 64);
-  EXPECT_EQ(sm90_tiles(p, {.tile_m = 256, .tile_n = 128}), 4 * 3);
-  EXPECT_EQ(sm90_tiles(p, {.tile_m = 256, .tile_n = 128, .cluster_n = 2}),
-            4 * 4);
-  EXPECT_EQ(sm90_tiles(p, {.tile_m = 192, .tile_n = 128, .cluster_m = 2}),
-            6 * 3);
+  EXPECT_EQ(sm90_splits(p, {.tile_m = 256, .tile_n = 128}).tiles, 4 * 3);
+  EXPECT_EQ(
+      sm90_splits(p, {.tile_m = 256, .tile_n = 128, .cluster_n = 2}).tiles,
+      4 * 4);
+  EXPECT_EQ(
+      sm90_splits(p, {.tile_m = 192, .tile_n = 128, .cluster_m = 2}).tiles,
+      6 * 3);
 }
 
 }  // namespace

@@ -28,6 +28,12 @@ class GemmKernel : public Kernel {
   }
 
  protected:
+  /// The first config, for a `do_heuristic` that trusts the kernel.
+  std::optional<Config> first_config(const GemmProblem& problem) const {
+    const std::vector<Config> configs = do_configs(problem);
+    return configs.empty() ? std::nullopt : std::make_optional(configs.front());
+  }
+
   virtual Status do_supports(const GemmProblem& problem) const = 0;
   virtual std::vector<Config> do_configs(const GemmProblem& problem) const {
     (void)problem;

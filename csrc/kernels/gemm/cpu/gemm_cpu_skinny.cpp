@@ -8,7 +8,6 @@
 #include "tuning/parallel_for.h"
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 
 namespace tunedops {
@@ -231,9 +230,8 @@ GemmCpuSkinny::do_space(const GemmProblem& problem) const {
   std::vector<ListedSpace::Entry> entries;
   for (const Parameters& parameters : all_parameters(problem)) {
     ConfigPoint point;
-    point.at = {std::log2(static_cast<float>(parameters.block)),
-                parameters.prefetch ? 1.0F : 0.0F,
-                std::log2(static_cast<float>(parameters.threads))};
+    point.at = {doublings(parameters.block), parameters.prefetch ? 1.0F : 0.0F,
+                doublings(parameters.threads)};
     entries.push_back({to_config(problem, parameters), point});
   }
   return std::make_unique<ListedSpace>(std::move(entries));
@@ -258,9 +256,7 @@ GemmCpuSkinny::do_heuristic(const GemmProblem& problem) const {
 }
 
 Status GemmCpuSkinny::check(const ProblemKey& key, const Config& config) const {
-  return from_config(from_key<GemmProblem>(key), config)
-             ? Status::ok()
-             : Status::unsupported("is not a config of this kernel");
+  return accept_if(from_config(from_key<GemmProblem>(key), config).has_value());
 }
 
 std::unique_ptr<Plan> GemmCpuSkinny::do_prepare(const GemmProblem& problem,

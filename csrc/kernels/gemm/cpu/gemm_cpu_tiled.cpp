@@ -5,6 +5,7 @@
 #include "kernels/gemm/cpu/thread_counts.h"
 #include "kernels/gemm/cpu/thread_scratch.h"
 #include "kernels/gemm/cpu/tiled_product.h"
+#include "tuning/divide_up.h"
 #include "tuning/parallel_for.h"
 
 #include <algorithm>
@@ -56,10 +57,6 @@ const TiledLoops& loops_for(DType dtype, Isa isa) {
   default:
     return kFloat32.of(isa);
   }
-}
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) {
-  return (value + by - 1) / by;
 }
 
 std::int64_t row_tiles(const GemmProblem& p) {

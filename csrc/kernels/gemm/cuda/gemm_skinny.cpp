@@ -1,8 +1,5 @@
 #include "kernels/gemm/cuda/gemm_skinny.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
@@ -55,11 +52,7 @@ class SkinnyPlan final : public Plan {
       : product_(describe(problem, parameters)), dtype_(problem.a_dtype),
         alpha_(problem.alpha), beta_(problem.beta),
         has_bias_(problem.has_bias()),
-        workspace_bytes_(cuda::skinny_workspace_bytes(problem, parameters)),
-        counters_(
-            parameters.splits == parameters.cluster
-                ? 0
-                : static_cast<std::size_t>(product_.tiles * problem.batch)) {
+        splits_(cuda::skinny_splits(problem, parameters)) {
     launch_.variant = cuda::skinny_variant(problem);
     launch_.rows = parameters.rows;
     launch_.batch = problem.batch;
@@ -82,8 +75,10 @@ class SkinnyPlan final : public Plan {
     return cuda::to_status(dispatch(product, launch), "launching Gemm_Skinny");
   }
 
-  std::size_t workspace_bytes() const override { return workspace_bytes_; }
-  std::size_t counter_count() const override { return counters_; }
+  std::size_t workspace_bytes() const override {
+    return splits_.workspace_bytes();
+  }
+  std::size_t counter_count() const override { return splits_.counters(); }
 
  private:
   cudaError_t dispatch(const SkinnyProduct& product,
@@ -104,8 +99,7 @@ class SkinnyPlan final : public Plan {
   ScalarClass alpha_;
   ScalarClass beta_;
   bool has_bias_;
-  std::size_t workspace_bytes_;
-  std::size_t counters_;
+  cuda::SplitTiles splits_;
 };
 
 cuda::SkinnyLimits limits_of(const GemmProblem& problem) {
@@ -121,7 +115,7 @@ cuda::SkinnyLimits limits_of(const GemmProblem& problem) {
 std::optional<SkinnyParameters> usable(const GemmProblem& problem,
                                        const Config& config) {
   const auto x = cuda::skinny_from_config(problem, limits_of(problem), config);
-  return x && cuda::skinny_workspace_bytes(problem, *x) <=
+  return x && cuda::skinny_splits(problem, *x).workspace_bytes() <=
                      cuda::workspace_cap(problem)
              ? x
              : std::nullopt;
@@ -147,17 +141,15 @@ std::vector<Config> GemmSkinny::do_configs(const GemmProblem& problem) const {
 
 std::unique_ptr<ConfigSpace>
 GemmSkinny::do_space(const GemmProblem& problem) const {
-  const auto log2_of = [](int value) {
-    return std::log2(static_cast<float>(value));
-  };
   std::vector<ListedSpace::Entry> entries;
   for (const SkinnyParameters& x :
        cuda::all_skinny_parameters(problem, limits_of(problem))) {
     const Config config = cuda::to_config(x);
     if (usable(problem, config)) {
       ConfigPoint point;
-      point.at = {log2_of(x.rows), log2_of(x.warps_wide), log2_of(x.warps_k),
-                  log2_of(x.splits), x.cluster > 1 ? 1.0F : 0.0F};
+      point.at = {doublings(x.rows), doublings(x.warps_wide),
+                  doublings(x.warps_k), doublings(x.splits),
+                  x.cluster > 1 ? 1.0F : 0.0F};
       entries.push_back({config, point});
     }
   }
@@ -167,17 +159,12 @@ GemmSkinny::do_space(const GemmProblem& problem) const {
 
 std::optional<Config>
 GemmSkinny::do_heuristic(const GemmProblem& problem) const {
-  if (!cuda::skinny_surely_wins(problem)) {
-    return std::nullopt;
-  }
-  const std::vector<Config> configs = do_configs(problem);
-  return configs.empty() ? std::nullopt : std::make_optional(configs.front());
+  return cuda::skinny_surely_wins(problem) ? first_config(problem)
+                                           : std::nullopt;
 }
 
 Status GemmSkinny::check(const ProblemKey& key, const Config& config) const {
-  return usable(from_key<GemmProblem>(key), config)
-             ? Status::ok()
-             : Status::unsupported("is not a config of this kernel");
+  return accept_if(usable(from_key<GemmProblem>(key), config).has_value());
 }
 
 std::unique_ptr<Plan> GemmSkinny::do_prepare(const GemmProblem& problem,

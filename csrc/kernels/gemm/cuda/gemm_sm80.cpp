@@ -1,18 +1,16 @@
 #include "kernels/gemm/cuda/gemm_sm80.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
-#include "kernels/gemm/cuda/cublaslt_cost.h"
 #include "kernels/gemm/cuda/sm80_config.h"
 #include "kernels/gemm/cuda/sm80_product.h"
 #include "kernels/gemm/cuda/sm80_strip.h"
+#include "kernels/gemm/cuda/tile_product.h"
+#include "kernels/gemm/cuda/tiled_config.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
-#include "tuning/listed_space.h"
 
 namespace tunedops {
 namespace {
@@ -24,13 +22,6 @@ using cuda::Sm80Limits;
 using cuda::Sm80Operand;
 using cuda::Sm80Parameters;
 using cuda::Sm80Product;
-
-// What kernels that nobody measured are proposed.
-constexpr std::size_t kProposals = 6;
-
-int divide_up(std::int64_t value, std::int64_t by) {
-  return static_cast<int>((value + by - 1) / by);
-}
 
 Sm80Limits limits_of(const GemmProblem& p) {
   const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
@@ -46,7 +37,7 @@ Sm80Launch launch_of(const GemmProblem& p, const Sm80Parameters& x) {
   launch.tile_columns = x.turned ? x.tile_n : x.tile_m;
   launch.a_has_k_contiguous = (x.turned ? layout.a : layout.b).k_is_contiguous;
   launch.b_has_k_contiguous = (x.turned ? layout.b : layout.a).k_is_contiguous;
-  launch.blocks = static_cast<int>(cuda::sm80_tiles(p, x) * x.splits * p.batch);
+  launch.blocks = static_cast<int>(cuda::sm80_splits(p, x).blocks());
   launch.shared_bytes = cuda::sm80_block_bytes(x);
   launch.most_shared_bytes = limits_of(p).shared_bytes;
   return launch;
@@ -69,13 +60,8 @@ Sm80Product describe(const GemmProblem& p, const Sm80Parameters& x) {
   product.a = describe(x.turned ? layout.a : layout.b);
   product.b = describe(x.turned ? layout.b : layout.a);
   product.output = cuda::output_of(p);
-  const int m_tiles = divide_up(p.m, x.tile_m);
-  const int n_tiles = divide_up(p.n, x.tile_n);
-  product.schedule = {.row_tiles = x.turned ? m_tiles : n_tiles,
-                      .column_tiles = x.turned ? n_tiles : m_tiles,
-                      .batch = static_cast<int>(p.batch),
-                      .splits = x.splits,
-                      .k_steps = divide_up(p.k, cuda::kSm80StageK)};
+  product.schedule = cuda::schedule_of(p, {x.tile_m, x.tile_n}, x.turned,
+                                       x.splits, cuda::kSm80StageK);
   product.stages = x.stages;
   product.is_turned = x.turned;
   return product;
@@ -85,19 +71,12 @@ class Sm80Plan final : public Plan {
  public:
   Sm80Plan(const GemmProblem& problem, const Sm80Parameters& parameters)
       : product_(describe(problem, parameters)),
-        launch_(launch_of(problem, parameters)), dtype_(problem.a_dtype),
-        alpha_(problem.alpha), beta_(problem.beta),
-        has_bias_(problem.has_bias()),
-        workspace_bytes_(cuda::sm80_workspace_bytes(problem, parameters)),
-        counters_(
-            parameters.splits == 1
-                ? 0
-                : static_cast<std::size_t>(
-                      cuda::sm80_tiles(problem, parameters) * problem.batch)) {}
+        launch_(launch_of(problem, parameters)), problem_(problem),
+        splits_(cuda::sm80_splits(problem, parameters)) {}
 
   /// Once, on the device of the problem.
   Status make_ready() const {
-    return cuda::to_status(dtype_ == DType::kFloat16
+    return cuda::to_status(problem_.a_dtype == DType::kFloat16
                                ? cuda::prepare_sm80_float16(launch_)
                                : cuda::prepare_sm80_bfloat16(launch_),
                            "cudaFuncSetAttribute for Gemm_Sm80");
@@ -108,61 +87,46 @@ class Sm80Plan final : public Plan {
     Sm80Product product = product_;
     product.a.data = data[product.is_turned ? kGemmA : kGemmB];
     product.b.data = data[product.is_turned ? kGemmB : kGemmA];
-    product.output.out = data[kGemmOut];
-    product.output.bias = has_bias_ ? data[kGemmBias] : nullptr;
-    product.output.alpha = scalar_of(alpha_, arguments.alpha);
-    product.output.beta = scalar_of(beta_, arguments.beta);
-    product.meeting = {.partial = static_cast<float*>(arguments.workspace),
-                       .counters = arguments.counters};
+    cuda::set_arguments(problem_, arguments, product.output, product.meeting);
     Sm80Launch launch = launch_;
     launch.stream = static_cast<cudaStream_t>(stream.handle);
-    return cuda::to_status(dtype_ == DType::kFloat16
+    return cuda::to_status(problem_.a_dtype == DType::kFloat16
                                ? cuda::run_sm80_float16(product, launch)
                                : cuda::run_sm80_bfloat16(product, launch),
                            "launching Gemm_Sm80");
   }
 
-  std::size_t workspace_bytes() const override { return workspace_bytes_; }
-  std::size_t counter_count() const override { return counters_; }
+  std::size_t workspace_bytes() const override {
+    return splits_.workspace_bytes();
+  }
+  std::size_t counter_count() const override { return splits_.counters(); }
 
  private:
   Sm80Product product_;
   Sm80Launch launch_;
-  DType dtype_;
-  ScalarClass alpha_;
-  ScalarClass beta_;
-  bool has_bias_;
-  std::size_t workspace_bytes_;
-  std::size_t counters_;
+  GemmProblem problem_;
+  cuda::SplitTiles splits_;
 };
-
-struct Guess {
-  Sm80Parameters parameters;
-  double us;
-};
-
-// All that can run, the fastest by the model first. It knows nothing of stages:
-// of those that differ in nothing else the usual number comes first.
-std::vector<Guess> guesses(const GemmProblem& p) {
-  const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
-  const cuda::TilingCost cost(p, facts.multiprocessors, facts.bytes_per_us);
-  std::vector<Guess> all;
-  for (const Sm80Parameters& x : cuda::all_sm80_parameters(p, limits_of(p))) {
-    const cuda::Tiling tiling{.tile = {x.tile_m, x.tile_n}};
-    all.push_back({x, cost.total_us(tiling, cost.step_us(tiling), x.splits)});
-  }
-  std::stable_sort(
-      all.begin(), all.end(),
-      [](const Guess& left, const Guess& right) { return left.us < right.us; });
-  return all;
-}
 
 Coordinates coordinates_of(const Sm80Parameters& x) {
-  const auto log2_of = [](int value) {
-    return std::log2(static_cast<float>(value));
-  };
-  return {log2_of(x.tile_m), log2_of(x.tile_n), log2_of(x.stages),
-          log2_of(x.splits), x.turned ? 1.0F : 0.0F};
+  return {doublings(x.tile_m), doublings(x.tile_n), doublings(x.stages),
+          doublings(x.splits), x.turned ? 1.0F : 0.0F};
+}
+
+// The model knows nothing of stages: of those that differ in nothing else the
+// usual number comes first.
+std::vector<ListedSpace::Entry>
+fastest_first(const GemmProblem& p, const std::vector<Sm80Parameters>& all) {
+  std::vector<cuda::TiledConfig> configs;
+  for (const Sm80Parameters& x : all) {
+    configs.push_back({.config = cuda::to_config(x),
+                       .tiling = {.tile = {x.tile_m, x.tile_n}},
+                       .splits = x.splits,
+                       .at = coordinates_of(x)});
+  }
+  const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
+  return cuda::fastest_first(
+      cuda::TilingCost(p, facts.multiprocessors, facts.bytes_per_us), configs);
 }
 
 std::optional<Sm80Parameters> usable(const GemmProblem& problem,
@@ -181,36 +145,24 @@ Status GemmSm80::do_supports(const GemmProblem& problem) const {
 
 std::vector<Config> GemmSm80::do_configs(const GemmProblem& problem) const {
   const Sm80Limits limits = limits_of(problem);
-  std::vector<Config> configs;
-  for (const Guess& guess : guesses(problem)) {
-    if (configs.size() == kProposals) {
-      break;
-    }
-    const Sm80Parameters& x = guess.parameters;
-    if (x.stages == cuda::sm80_usual_stages(x, limits)) {
-      configs.push_back(cuda::to_config(x));
-    }
-  }
-  return configs;
+  std::vector<Sm80Parameters> usual =
+      cuda::all_sm80_parameters(problem, limits);
+  std::erase_if(usual, [&](const Sm80Parameters& x) {
+    return x.stages != cuda::sm80_usual_stages(x, limits);
+  });
+  return cuda::proposals(fastest_first(problem, usual));
 }
 
 std::unique_ptr<ConfigSpace>
 GemmSm80::do_space(const GemmProblem& problem) const {
-  std::vector<ListedSpace::Entry> entries;
-  for (const Guess& guess : guesses(problem)) {
-    ConfigPoint point;
-    point.predicted_ms = static_cast<float>(guess.us / 1000);
-    point.at = coordinates_of(guess.parameters);
-    entries.push_back({cuda::to_config(guess.parameters), point});
-  }
   return std::make_unique<ListedSpace>(
-      std::move(entries), cuda::workspace_cap(problem), kMostCounters);
+      fastest_first(problem,
+                    cuda::all_sm80_parameters(problem, limits_of(problem))),
+      cuda::workspace_cap(problem), kMostCounters);
 }
 
 Status GemmSm80::check(const ProblemKey& key, const Config& config) const {
-  return usable(from_key<GemmProblem>(key), config)
-             ? Status::ok()
-             : Status::unsupported("is not a config of this kernel");
+  return accept_if(usable(from_key<GemmProblem>(key), config).has_value());
 }
 
 std::unique_ptr<Plan> GemmSm80::do_prepare(const GemmProblem& problem,

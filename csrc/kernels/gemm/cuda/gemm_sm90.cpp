@@ -1,18 +1,17 @@
 #include "kernels/gemm/cuda/gemm_sm90.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
-#include "kernels/gemm/cuda/cublaslt_cost.h"
 #include "kernels/gemm/cuda/sm90_config.h"
 #include "kernels/gemm/cuda/sm90_place.h"
 #include "kernels/gemm/cuda/sm90_product.h"
+#include "kernels/gemm/cuda/tile_product.h"
+#include "kernels/gemm/cuda/tiled_config.h"
 #include "kernels/gemm/cuda/workspace_cap.h"
-#include "tuning/listed_space.h"
 
 namespace tunedops {
 namespace {
@@ -22,13 +21,6 @@ using cuda::Sm90Layout;
 using cuda::Sm90Parameters;
 using cuda::Sm90Place;
 using cuda::Sm90Product;
-
-// What kernels that nobody measured are proposed.
-constexpr std::size_t kProposals = 6;
-
-int divide_up(std::int64_t value, std::int64_t by) {
-  return static_cast<int>((value + by - 1) / by);
-}
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
   const Sm90Layout layout = cuda::sm90_layout(p);
@@ -42,7 +34,7 @@ Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
   launch.is_pingpong = x.pingpong;
   launch.cluster = x.cluster_m * x.cluster_n * x.cluster_k;
   // Splits that meet in a cluster have one tile only.
-  const std::int64_t works = cuda::sm90_tiles(p, x) * x.splits * p.batch;
+  const std::int64_t works = cuda::sm90_splits(p, x).blocks();
   launch.blocks = static_cast<int>(
       x.cluster_k > 1
           ? works
@@ -60,13 +52,9 @@ Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   product.output = cuda::output_of(p);
   product.cluster_rows = turned ? x.cluster_m : x.cluster_n;
   product.cluster_columns = turned ? x.cluster_n : x.cluster_m;
-  const int m_clusters = divide_up(divide_up(p.m, x.tile_m), x.cluster_m);
-  const int n_clusters = divide_up(divide_up(p.n, x.tile_n), x.cluster_n);
-  product.schedule = {.row_tiles = turned ? m_clusters : n_clusters,
-                      .column_tiles = turned ? n_clusters : m_clusters,
-                      .batch = static_cast<int>(p.batch),
-                      .splits = x.splits,
-                      .k_steps = divide_up(p.k, cuda::kSm90StageK)};
+  product.schedule =
+      cuda::schedule_of(p, {x.tile_m * x.cluster_m, x.tile_n * x.cluster_n},
+                        turned, x.splits, cuda::kSm90StageK);
   product.stages = x.stages;
   product.cluster_splits = x.cluster_k;
   product.is_turned = turned;
@@ -82,18 +70,11 @@ class Sm90Plan final : public Plan {
                  parameters.cluster_n),
         place_b_(problem, cuda::sm90_layout(problem).b, parameters.tile_n,
                  parameters.cluster_m),
-        dtype_(problem.a_dtype), alpha_(problem.alpha), beta_(problem.beta),
-        has_bias_(problem.has_bias()),
-        workspace_bytes_(cuda::sm90_workspace_bytes(problem, parameters)),
-        counters_(
-            parameters.splits == parameters.cluster_k
-                ? 0
-                : static_cast<std::size_t>(
-                      cuda::sm90_tiles(problem, parameters) * problem.batch)) {}
+        problem_(problem), splits_(cuda::sm90_splits(problem, parameters)) {}
 
   /// Once, on the device of the problem.
   Status make_ready() const {
-    return cuda::to_status(dtype_ == DType::kFloat16
+    return cuda::to_status(problem_.a_dtype == DType::kFloat16
                                ? cuda::prepare_sm90_float16(launch_)
                                : cuda::prepare_sm90_bfloat16(launch_),
                            "cudaFuncSetAttribute for Gemm_Sm90");
@@ -114,65 +95,54 @@ class Sm90Plan final : public Plan {
         !placed.is_ok()) {
       return placed;
     }
-    product.output.out = data[kGemmOut];
-    product.output.bias = has_bias_ ? data[kGemmBias] : nullptr;
-    product.output.alpha = scalar_of(alpha_, arguments.alpha);
-    product.output.beta = scalar_of(beta_, arguments.beta);
-    product.meeting = {.partial = static_cast<float*>(arguments.workspace),
-                       .counters = arguments.counters};
-    return cuda::to_status(dtype_ == DType::kFloat16
+    cuda::set_arguments(problem_, arguments, product.output, product.meeting);
+    return cuda::to_status(problem_.a_dtype == DType::kFloat16
                                ? cuda::run_sm90_float16(product, launch)
                                : cuda::run_sm90_bfloat16(product, launch),
                            "launching Gemm_Sm90");
   }
 
-  std::size_t workspace_bytes() const override { return workspace_bytes_; }
-  std::size_t counter_count() const override { return counters_; }
+  std::size_t workspace_bytes() const override {
+    return splits_.workspace_bytes();
+  }
+  std::size_t counter_count() const override { return splits_.counters(); }
 
  private:
   Sm90Product product_;
   Sm90Launch launch_;
   Sm90Place place_a_;
   Sm90Place place_b_;
-  DType dtype_;
-  ScalarClass alpha_;
-  ScalarClass beta_;
-  bool has_bias_;
-  std::size_t workspace_bytes_;
-  std::size_t counters_;
+  GemmProblem problem_;
+  cuda::SplitTiles splits_;
 };
-
-struct Guess {
-  Sm90Parameters parameters;
-  double us;
-};
-
-// All that can run, the fastest by the model first.
-std::vector<Guess> guesses(const GemmProblem& p) {
-  const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
-  const cuda::TilingCost cost(p, facts.multiprocessors, facts.bytes_per_us);
-  std::vector<Guess> all;
-  for (const Sm90Parameters& x : cuda::all_sm90_parameters(
-           p, facts.multiprocessors, cuda::workspace_cap(p))) {
-    const cuda::Tiling tiling{.tile = {x.tile_m, x.tile_n},
-                              .cluster = {x.cluster_m, x.cluster_n},
-                              .consumers = 2};
-    all.push_back({x, cost.total_us(tiling, cost.step_us(tiling), x.splits)});
-  }
-  std::stable_sort(
-      all.begin(), all.end(),
-      [](const Guess& left, const Guess& right) { return left.us < right.us; });
-  return all;
-}
 
 Coordinates coordinates_of(const Sm90Parameters& x) {
-  const auto log2_of = [](int value) {
-    return std::log2(static_cast<float>(value));
-  };
-  return {log2_of(x.tile_m),        log2_of(x.tile_n),
-          log2_of(x.cluster_m),     log2_of(x.cluster_n),
-          log2_of(x.splits),        x.turned ? 1.0F : 0.0F,
+  return {doublings(x.tile_m),      doublings(x.tile_n),
+          doublings(x.cluster_m),   doublings(x.cluster_n),
+          doublings(x.splits),      x.turned ? 1.0F : 0.0F,
           x.pingpong ? 1.0F : 0.0F, x.cluster_k > 1 ? 1.0F : 0.0F};
+}
+
+std::vector<ListedSpace::Entry>
+fastest_first(const GemmProblem& p, const std::vector<Sm90Parameters>& all) {
+  std::vector<cuda::TiledConfig> configs;
+  for (const Sm90Parameters& x : all) {
+    configs.push_back({.config = cuda::to_config(x),
+                       .tiling = {.tile = {x.tile_m, x.tile_n},
+                                  .cluster = {x.cluster_m, x.cluster_n},
+                                  .consumers = 2},
+                       .splits = x.splits,
+                       .at = coordinates_of(x)});
+  }
+  const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
+  return cuda::fastest_first(
+      cuda::TilingCost(p, facts.multiprocessors, facts.bytes_per_us), configs);
+}
+
+std::vector<Sm90Parameters> all_parameters(const GemmProblem& p) {
+  return cuda::all_sm90_parameters(
+      p, cuda::device_facts(p.header.device_index).multiprocessors,
+      cuda::workspace_cap(p));
 }
 
 std::optional<Sm90Parameters> usable(const GemmProblem& problem,
@@ -195,41 +165,22 @@ Status GemmSm90::do_supports(const GemmProblem& problem) const {
 }
 
 std::vector<Config> GemmSm90::do_configs(const GemmProblem& problem) const {
-  std::vector<Config> configs;
-  for (const Guess& guess : guesses(problem)) {
-    if (configs.size() == kProposals) {
-      break;
-    }
-    configs.push_back(cuda::to_config(guess.parameters));
-  }
-  return configs;
+  return cuda::proposals(fastest_first(problem, all_parameters(problem)));
 }
 
 std::unique_ptr<ConfigSpace>
 GemmSm90::do_space(const GemmProblem& problem) const {
-  std::vector<ListedSpace::Entry> entries;
-  for (const Guess& guess : guesses(problem)) {
-    ConfigPoint point;
-    point.predicted_ms = static_cast<float>(guess.us / 1000);
-    point.at = coordinates_of(guess.parameters);
-    entries.push_back({cuda::to_config(guess.parameters), point});
-  }
   return std::make_unique<ListedSpace>(
-      std::move(entries), cuda::workspace_cap(problem), kMostCounters);
+      fastest_first(problem, all_parameters(problem)),
+      cuda::workspace_cap(problem), kMostCounters);
 }
 
 std::optional<Config> GemmSm90::do_heuristic(const GemmProblem& problem) const {
-  if (!cuda::sm90_surely_wins(problem)) {
-    return std::nullopt;
-  }
-  const std::vector<Config> configs = do_configs(problem);
-  return configs.empty() ? std::nullopt : std::make_optional(configs.front());
+  return cuda::sm90_surely_wins(problem) ? first_config(problem) : std::nullopt;
 }
 
 Status GemmSm90::check(const ProblemKey& key, const Config& config) const {
-  return usable(from_key<GemmProblem>(key), config)
-             ? Status::ok()
-             : Status::unsupported("is not a config of this kernel");
+  return accept_if(usable(from_key<GemmProblem>(key), config).has_value());
 }
 
 std::unique_ptr<Plan> GemmSm90::do_prepare(const GemmProblem& problem,

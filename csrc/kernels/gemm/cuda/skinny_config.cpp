@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <stdexcept>
 
+#include "kernels/gemm/cuda/operand_support.h"
+#include "tuning/config_number.h"
+#include "tuning/divide_up.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
@@ -31,10 +33,6 @@ constexpr std::int64_t kBusy = 7;
 constexpr std::int64_t kBusyThroughMemory = 3;
 constexpr std::int64_t kIdle = 3;
 
-std::int64_t divide_up(std::int64_t value, std::int64_t by) {
-  return (value + by - 1) / by;
-}
-
 std::int64_t wide_count(const GemmProblem& p) { return std::max(p.m, p.n); }
 int narrow_count(const GemmProblem& p) {
   return static_cast<int>(std::min<std::int64_t>(p.m, p.n));
@@ -42,13 +40,6 @@ int narrow_count(const GemmProblem& p) {
 
 bool is_multiple_of_16(std::int64_t elements, DType dtype) {
   return elements % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0;
-}
-
-// Elements are loaded whole.
-bool are_elements_aligned(const GemmProblem& p) {
-  return p.align_a >= size_of(p.a_dtype) && p.align_b >= size_of(p.b_dtype) &&
-         p.align_out >= size_of(p.out_dtype) &&
-         (!p.has_bias() || p.align_bias >= size_of(p.bias_dtype));
 }
 
 /// Rows that a warp can compute, best guess first.
@@ -156,23 +147,8 @@ Status skinny_supports(const GemmProblem& p) {
       p.a_dtype != DType::kFloat32) {
     return Status::unsupported("the type is not BFloat16, Half or float");
   }
-  if (p.b_dtype != p.a_dtype ||
-      (p.out_dtype != p.a_dtype && p.out_dtype != DType::kFloat32)) {
-    return Status::unsupported(
-        "a and b are not of one type, or out is neither of it nor float");
-  }
-  if (p.has_bias() && p.bias_dtype != p.a_dtype &&
-      p.bias_dtype != DType::kFloat32) {
-    return Status::unsupported("the bias is neither of a's type nor float");
-  }
-  if (p.conjugate_a || p.conjugate_b) {
-    return Status::unsupported("conjugated operands are not supported");
-  }
-  if (p.m < 1 || p.n < 1 || p.k < 1 || p.batch < 1) {
-    return Status::unsupported("the product is empty");
-  }
-  if (!are_elements_aligned(p)) {
-    return Status::unsupported("an operand is not aligned to its elements");
+  if (Status operands = supports_operands(p); !operands.is_ok()) {
+    return operands;
   }
   if (std::min(p.m, p.n) > kMostNarrow) {
     return Status::unsupported("neither m nor n is in 1 to 32");
@@ -251,25 +227,13 @@ bool skinny_surely_wins(const GemmProblem& p) {
 std::optional<SkinnyParameters> skinny_from_config(const GemmProblem& p,
                                                    const SkinnyLimits& limits,
                                                    const Config& config) {
-  // Bounded, so that the products of two can be computed.
-  const auto number = [](const std::vector<std::int64_t>& values,
-                         std::size_t i) {
-    constexpr std::int64_t kMost = 1 << 10;
-    return static_cast<int>(
-        i < values.size() ? std::clamp<std::int64_t>(values[i], 0, kMost) : 0);
-  };
-  try {
-    const SkinnyParameters x{.rows = number(config.values("rows"), 0),
-                             .warps_wide = number(config.values("warps"), 0),
-                             .warps_k = number(config.values("warps"), 1),
-                             .splits = number(config.values("splitk"), 0),
-                             .cluster = number(config.values("cluster"), 0)};
-    if (to_config(x) == config && can_run(p, limits, x)) {
-      return x;
-    }
-  } catch (const std::out_of_range&) {  // a parameter is missing
-  }
-  return std::nullopt;
+  const SkinnyParameters x{.rows = config_number(config, "rows"),
+                           .warps_wide = config_number(config, "warps", 0),
+                           .warps_k = config_number(config, "warps", 1),
+                           .splits = config_number(config, "splitk"),
+                           .cluster = config_number(config, "cluster")};
+  return to_config(x) == config && can_run(p, limits, x) ? std::optional(x)
+                                                         : std::nullopt;
 }
 
 std::int64_t skinny_tiles(const GemmProblem& p, const SkinnyParameters& x) {
@@ -280,14 +244,12 @@ std::int64_t skinny_k_of_split(const GemmProblem& p, int splits) {
   return divide_up(divide_up(p.k, splits), kSplitGrain) * kSplitGrain;
 }
 
-std::size_t skinny_workspace_bytes(const GemmProblem& p,
-                                   const SkinnyParameters& x) {
-  if (x.splits == x.cluster) {
-    return 0;
-  }
-  return sizeof(float) *
-         static_cast<std::size_t>(p.batch * skinny_tiles(p, x) * x.splits *
-                                  x.rows * x.warps_wide * narrow_count(p));
+SplitTiles skinny_splits(const GemmProblem& p, const SkinnyParameters& x) {
+  return {.tile = {x.rows * x.warps_wide, narrow_count(p)},
+          .tiles = skinny_tiles(p, x),
+          .batch = p.batch,
+          .splits = x.splits,
+          .meet_in_memory = x.splits != x.cluster};
 }
 
 }  // namespace tunedops::cuda

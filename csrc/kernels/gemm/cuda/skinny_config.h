@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/gemm/cuda/split_tiles.h"
 #include "kernels/gemm/gemm_problem.h"
 #include "tuning/config.h"
 #include "tuning/status.h"
@@ -77,9 +78,8 @@ std::int64_t skinny_tiles(const GemmProblem& problem,
 /// aligned.
 std::int64_t skinny_k_of_split(const GemmProblem& problem, int splits);
 
-/// The sums of all splits, until they are added up.
-std::size_t skinny_workspace_bytes(const GemmProblem& problem,
-                                   const SkinnyParameters& parameters);
+SplitTiles skinny_splits(const GemmProblem& problem,
+                         const SkinnyParameters& parameters);
 
 /// Columns that are computed for `narrow` ones: whole tiles.
 constexpr int padded_narrow(int narrow) {

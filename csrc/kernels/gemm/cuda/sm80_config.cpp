@@ -1,32 +1,22 @@
 #include "kernels/gemm/cuda/sm80_config.h"
 
 #include <algorithm>
-#include <limits>
-#include <stdexcept>
 
 #include "kernels/gemm/cuda/half_product_support.h"
+#include "kernels/gemm/cuda/instruction_tile.h"
 #include "kernels/gemm/cuda/sm80_strip.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
-#include "tuning/plan.h"
+#include "tuning/config_number.h"
+#include "tuning/divide_up.h"
 
 namespace tunedops::cuda {
 namespace {
 
-// Of the instruction's rows and columns.
-struct Tile {
-  int rows;
-  int columns;
-};
-constexpr Tile kTiles[] = {{64, 64}, {64, 128}, {128, 128}};
+constexpr InstructionTile kTiles[] = {{64, 64}, {64, 128}, {128, 128}};
 
 constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
 constexpr int kMostUsualStages = 4;
-constexpr int kMostSplits = 64;
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) {
-  return (value + by - 1) / by;
-}
 
 // The longest copies that can be made of every line.
 int unit_of(const GemmProblem& p, const Sm80Access& x, std::uint8_t align) {
@@ -54,33 +44,17 @@ Sm80Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
   return x;
 }
 
-Tile tile_of(const Sm80Parameters& x) {
-  return x.turned ? Tile{x.tile_m, x.tile_n} : Tile{x.tile_n, x.tile_m};
-}
-
-bool is_tile(const Sm80Parameters& x) {
-  const Tile tile = tile_of(x);
-  return std::any_of(std::begin(kTiles), std::end(kTiles), [&](const Tile& t) {
-    return t.rows == tile.rows && t.columns == tile.columns;
-  });
+InstructionTile tile_of(const Sm80Parameters& x) {
+  return to_instruction({x.tile_m, x.tile_n}, x.turned);
 }
 
 bool can_run(const GemmProblem& p, const Sm80Limits& limits,
              const Sm80Parameters& x) {
-  if (!is_tile(x) || x.stages < kLeastStages || x.stages > kMostStages ||
-      x.splits < 1 || x.splits > kMostSplits ||
-      sm80_block_bytes(x) > limits.shared_bytes) {
-    return false;
-  }
-  const std::int64_t tiles = sm80_tiles(p, x);
-  if (tiles > std::numeric_limits<std::int32_t>::max() / p.batch / x.splits) {
-    return false;
-  }
-  return x.splits == 1 ||
-         ((p.header.precision & kNoSplitK) == 0 &&
-          x.splits <= divide_up(p.k, kSm80StageK) &&
-          tiles * p.batch <= static_cast<std::int64_t>(kMostCounters) &&
-          sm80_workspace_bytes(p, x) <= limits.workspace_cap);
+  return std::ranges::find(kTiles, tile_of(x)) != std::end(kTiles) &&
+         x.stages >= kLeastStages && x.stages <= kMostStages &&
+         sm80_block_bytes(x) <= limits.shared_bytes &&
+         can_split(p, sm80_splits(p, x), divide_up(p.k, kSm80StageK),
+                   limits.workspace_cap);
 }
 
 }  // namespace
@@ -129,7 +103,7 @@ std::vector<Sm80Parameters> all_sm80_parameters(const GemmProblem& p,
   const auto add_splits = [&](Sm80Parameters x) {
     x.splits = 1;
     add(x);
-    if (sm80_tiles(p, x) * p.batch >= limits.multiprocessors) {
+    if (sm80_splits(p, x).blocks() >= limits.multiprocessors) {
       return;  // all have work
     }
     for (const int splits : kSplitCounts) {
@@ -138,10 +112,9 @@ std::vector<Sm80Parameters> all_sm80_parameters(const GemmProblem& p,
     }
   };
   for (const bool turned : {false, true}) {
-    for (const Tile& tile : kTiles) {
-      Sm80Parameters x{.tile_m = turned ? tile.rows : tile.columns,
-                       .tile_n = turned ? tile.columns : tile.rows,
-                       .turned = turned};
+    for (const InstructionTile& tile : kTiles) {
+      const auto [tile_m, tile_n] = to_problem(tile, turned);
+      Sm80Parameters x{.tile_m = tile_m, .tile_n = tile_n, .turned = turned};
       const int usual = sm80_usual_stages(x, limits);
       x.stages = usual;
       add_splits(x);
@@ -159,43 +132,26 @@ std::vector<Sm80Parameters> all_sm80_parameters(const GemmProblem& p,
 std::optional<Sm80Parameters> sm80_from_config(const GemmProblem& p,
                                                const Sm80Limits& limits,
                                                const Config& config) {
-  const auto number = [](const std::vector<std::int64_t>& values,
-                         std::size_t i) {
-    constexpr std::int64_t kMost = 1 << 10;
-    return static_cast<int>(
-        i < values.size() ? std::clamp<std::int64_t>(values[i], 0, kMost) : 0);
-  };
-  try {
-    const Sm80Parameters x{.tile_m = number(config.values("tile"), 0),
-                           .tile_n = number(config.values("tile"), 1),
-                           .stages = number(config.values("stages"), 0),
-                           .splits = number(config.values("splitk"), 0),
-                           .turned = number(config.values("turned"), 0) == 1};
-    if (to_config(x) == config && can_run(p, limits, x)) {
-      return x;
-    }
-  } catch (const std::out_of_range&) {  // a parameter is missing
-  }
-  return std::nullopt;
+  const Sm80Parameters x{.tile_m = config_number(config, "tile", 0),
+                         .tile_n = config_number(config, "tile", 1),
+                         .stages = config_number(config, "stages"),
+                         .splits = config_number(config, "splitk"),
+                         .turned = config_number(config, "turned") == 1};
+  return to_config(x) == config && can_run(p, limits, x) ? std::optional(x)
+                                                         : std::nullopt;
 }
 
-std::int64_t sm80_tiles(const GemmProblem& p, const Sm80Parameters& x) {
-  return divide_up(p.m, x.tile_m) * divide_up(p.n, x.tile_n);
+SplitTiles sm80_splits(const GemmProblem& p, const Sm80Parameters& x) {
+  return {.tile = {x.tile_m, x.tile_n},
+          .tiles = divide_up(p.m, x.tile_m) * divide_up(p.n, x.tile_n),
+          .batch = p.batch,
+          .splits = x.splits,
+          .meet_in_memory = x.splits > 1};
 }
 
 std::size_t sm80_block_bytes(const Sm80Parameters& x) {
-  const Tile tile = tile_of(x);
+  const InstructionTile tile = tile_of(x);
   return sm80_shared_bytes(tile.rows, tile.columns, x.stages);
-}
-
-std::size_t sm80_workspace_bytes(const GemmProblem& p,
-                                 const Sm80Parameters& x) {
-  if (x.splits == 1) {
-    return 0;
-  }
-  return sizeof(float) *
-         static_cast<std::size_t>(sm80_tiles(p, x) * p.batch * x.splits *
-                                  x.tile_m * x.tile_n);
 }
 
 }  // namespace tunedops::cuda

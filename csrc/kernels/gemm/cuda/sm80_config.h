@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/gemm/cuda/split_tiles.h"
 #include "kernels/gemm/gemm_problem.h"
 #include "tuning/config.h"
 #include "tuning/status.h"
@@ -66,15 +67,10 @@ std::optional<Sm80Parameters> sm80_from_config(const GemmProblem& problem,
                                                const Sm80Limits& limits,
                                                const Config& config);
 
-/// Of the whole output.
-std::int64_t sm80_tiles(const GemmProblem& problem,
-                        const Sm80Parameters& parameters);
+SplitTiles sm80_splits(const GemmProblem& problem,
+                       const Sm80Parameters& parameters);
 
 /// Of a block.
 std::size_t sm80_block_bytes(const Sm80Parameters& parameters);
-
-/// The sums of all splits, until they are added up.
-std::size_t sm80_workspace_bytes(const GemmProblem& problem,
-                                 const Sm80Parameters& parameters);
 
 }  // namespace tunedops::cuda

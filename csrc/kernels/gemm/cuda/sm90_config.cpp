@@ -1,37 +1,27 @@
 #include "kernels/gemm/cuda/sm90_config.h"
 
 #include <algorithm>
-#include <limits>
-#include <stdexcept>
 
 #include "kernels/gemm/cuda/half_product_support.h"
+#include "kernels/gemm/cuda/instruction_tile.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
-#include "tuning/plan.h"
+#include "tuning/config_number.h"
+#include "tuning/divide_up.h"
 
 namespace tunedops::cuda {
 namespace {
 
-// Of the instruction's rows and columns.
-struct Tile {
-  int rows;
-  int columns;
-};
-constexpr Tile kTiles[] = {
+constexpr InstructionTile kTiles[] = {
     {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
-constexpr Tile kPingpongTiles[] = {{64, 128}, {128, 128}};
+constexpr InstructionTile kPingpongTiles[] = {{64, 128}, {128, 128}};
 
 constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
-constexpr int kMostSplits = 64;
 constexpr int kMostClusterSplits = 8;  // as every cluster may have
 
 // The copy engine's distances are below 2^40 bytes, also that of every eighth
 // line.
 constexpr std::int64_t kMostStride = (std::int64_t{1} << 36) - 1;
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) {
-  return (value + by - 1) / by;
-}
 
 bool is_multiple_of_16_bytes(std::int64_t elements, DType dtype) {
   return elements % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0;
@@ -69,15 +59,10 @@ int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
 }
 
 bool is_tile(const Sm90Parameters& x) {
-  const Tile tile =
-      x.turned ? Tile{x.tile_m, x.tile_n} : Tile{x.tile_n, x.tile_m};
-  const auto is_the_same = [&](const Tile& t) {
-    return t.rows == tile.rows && t.columns == tile.columns;
-  };
-  return x.pingpong
-             ? std::any_of(std::begin(kPingpongTiles), std::end(kPingpongTiles),
-                           is_the_same)
-             : std::any_of(std::begin(kTiles), std::end(kTiles), is_the_same);
+  const InstructionTile tile = to_instruction({x.tile_m, x.tile_n}, x.turned);
+  return x.pingpong ? std::ranges::find(kPingpongTiles, tile) !=
+                          std::end(kPingpongTiles)
+                    : std::ranges::find(kTiles, tile) != std::end(kTiles);
 }
 
 // Sums lie where the stages were.
@@ -98,20 +83,11 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
                           (x.cluster_n == 1 || x.cluster_n == 2) &&
                           x.cluster_m * x.cluster_n <= 2 &&
                           can_meet_in_cluster(p, x);
-  if (!is_tile(x) || !is_cluster || x.stages < kLeastStages ||
-      x.stages > most_stages(p, x) || x.splits < 1 || x.splits > kMostSplits) {
-    return false;
-  }
-  const std::int64_t tiles = sm90_tiles(p, x);
-  if (tiles > std::numeric_limits<std::int32_t>::max() / p.batch / x.splits) {
-    return false;
-  }
-  return can_share(p, x) &&
-         (x.splits == 1 ||
-          (!x.pingpong && (p.header.precision & kNoSplitK) == 0 &&
-           x.splits <= divide_up(p.k, kSm90StageK) &&
-           tiles * p.batch <= static_cast<std::int64_t>(kMostCounters) &&
-           sm90_workspace_bytes(p, x) <= workspace_cap));
+  return is_tile(x) && is_cluster && x.stages >= kLeastStages &&
+         x.stages <= most_stages(p, x) && (x.splits == 1 || !x.pingpong) &&
+         can_share(p, x) &&
+         can_split(p, sm90_splits(p, x), divide_up(p.k, kSm90StageK),
+                   workspace_cap);
 }
 
 }  // namespace
@@ -164,9 +140,11 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
     }
   };
   // Of a tile, all that a search may want to try.
-  const auto add_all = [&](const Tile& tile, bool turned, bool pingpong) {
-    Sm90Parameters x{.tile_m = turned ? tile.rows : tile.columns,
-                     .tile_n = turned ? tile.columns : tile.rows,
+  const auto add_all = [&](const InstructionTile& tile, bool turned,
+                           bool pingpong) {
+    const auto [tile_m, tile_n] = to_problem(tile, turned);
+    Sm90Parameters x{.tile_m = tile_m,
+                     .tile_n = tile_n,
                      .turned = turned,
                      .pingpong = pingpong};
     x.stages = most_stages(p, x);
@@ -176,7 +154,7 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
       x.cluster_n = cluster_n;
       x.splits = x.cluster_k = 1;
       add(x);
-      if (sm90_tiles(p, x) * p.batch >= multiprocessors) {
+      if (sm90_splits(p, x).blocks() >= multiprocessors) {
         continue;  // all have work
       }
       for (const int splits : kSplitCounts) {
@@ -189,10 +167,10 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
     }
   };
   for (const bool turned : {false, true}) {
-    for (const Tile& tile : kTiles) {
+    for (const InstructionTile& tile : kTiles) {
       add_all(tile, turned, false);
     }
-    for (const Tile& tile : kPingpongTiles) {
+    for (const InstructionTile& tile : kPingpongTiles) {
       add_all(tile, turned, true);
     }
   }
@@ -202,29 +180,18 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
 std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
                                                std::size_t workspace_cap,
                                                const Config& config) {
-  const auto number = [](const std::vector<std::int64_t>& values,
-                         std::size_t i) {
-    constexpr std::int64_t kMost = 1 << 10;
-    return static_cast<int>(
-        i < values.size() ? std::clamp<std::int64_t>(values[i], 0, kMost) : 0);
-  };
-  try {
-    const Sm90Parameters x{.tile_m = number(config.values("tile"), 0),
-                           .tile_n = number(config.values("tile"), 1),
-                           .cluster_m = number(config.values("cluster"), 0),
-                           .cluster_n = number(config.values("cluster"), 1),
-                           .cluster_k = number(config.values("cluster"), 2),
-                           .stages = number(config.values("stages"), 0),
-                           .splits = number(config.values("splitk"), 0),
-                           .turned = number(config.values("turned"), 0) == 1,
-                           .pingpong =
-                               number(config.values("pingpong"), 0) == 1};
-    if (to_config(x) == config && can_run(p, workspace_cap, x)) {
-      return x;
-    }
-  } catch (const std::out_of_range&) {  // a parameter is missing
-  }
-  return std::nullopt;
+  const Sm90Parameters x{.tile_m = config_number(config, "tile", 0),
+                         .tile_n = config_number(config, "tile", 1),
+                         .cluster_m = config_number(config, "cluster", 0),
+                         .cluster_n = config_number(config, "cluster", 1),
+                         .cluster_k = config_number(config, "cluster", 2),
+                         .stages = config_number(config, "stages"),
+                         .splits = config_number(config, "splitk"),
+                         .turned = config_number(config, "turned") == 1,
+                         .pingpong = config_number(config, "pingpong") == 1};
+  return to_config(x) == config && can_run(p, workspace_cap, x)
+             ? std::optional(x)
+             : std::nullopt;
 }
 
 bool sm90_surely_wins(const GemmProblem& p) {
@@ -239,9 +206,14 @@ bool sm90_surely_wins(const GemmProblem& p) {
              static_cast<double>(kManyMultiplyAdds);
 }
 
-std::int64_t sm90_tiles(const GemmProblem& p, const Sm90Parameters& x) {
-  return divide_up(divide_up(p.m, x.tile_m), x.cluster_m) * x.cluster_m *
-         divide_up(divide_up(p.n, x.tile_n), x.cluster_n) * x.cluster_n;
+SplitTiles sm90_splits(const GemmProblem& p, const Sm90Parameters& x) {
+  const std::int64_t clusters = divide_up(p.m, x.tile_m * x.cluster_m) *
+                                divide_up(p.n, x.tile_n * x.cluster_n);
+  return {.tile = {x.tile_m, x.tile_n},
+          .tiles = clusters * x.cluster_m * x.cluster_n,
+          .batch = p.batch,
+          .splits = x.splits,
+          .meet_in_memory = x.splits != x.cluster_k};
 }
 
 std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
@@ -253,16 +225,6 @@ std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
     return static_cast<std::size_t>(pieces * kPieceBytes + raw);
   };
   return bytes(layout.a, x.tile_m) + bytes(layout.b, x.tile_n);
-}
-
-std::size_t sm90_workspace_bytes(const GemmProblem& p,
-                                 const Sm90Parameters& x) {
-  if (x.splits == x.cluster_k) {
-    return 0;
-  }
-  return sizeof(float) *
-         static_cast<std::size_t>(sm90_tiles(p, x) * p.batch * x.splits *
-                                  x.tile_m * x.tile_n);
 }
 
 }  // namespace tunedops::cuda

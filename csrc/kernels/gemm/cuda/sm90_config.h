@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/gemm/cuda/sm90_stage.h"
+#include "kernels/gemm/cuda/split_tiles.h"
 #include "kernels/gemm/gemm_problem.h"
 #include "tuning/config.h"
 #include "tuning/status.h"
@@ -69,16 +70,12 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& problem,
 /// bytes, and take several times as long.
 bool sm90_surely_wins(const GemmProblem& problem);
 
-/// Of the whole output, in tiles; whole clusters.
-std::int64_t sm90_tiles(const GemmProblem& problem,
-                        const Sm90Parameters& parameters);
+/// Whole clusters.
+SplitTiles sm90_splits(const GemmProblem& problem,
+                       const Sm90Parameters& parameters);
 
 /// Of both operands in one stage.
 std::size_t sm90_stage_bytes(const GemmProblem& problem,
                              const Sm90Parameters& parameters);
-
-/// The sums of all splits, until they are added up.
-std::size_t sm90_workspace_bytes(const GemmProblem& problem,
-                                 const Sm90Parameters& parameters);
 
 }  // namespace tunedops::cuda

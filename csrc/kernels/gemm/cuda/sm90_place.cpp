@@ -2,6 +2,7 @@
 
 #include "kernels/gemm/cuda/sm90_stage.h"
 #include "kernels/gemm/cuda/tensor_map.h"
+#include "tuning/divide_up.h"
 
 namespace tunedops::cuda {
 namespace {
@@ -12,10 +13,6 @@ constexpr int kNowhere = 1 << 30;
 // Addresses, of a kilobyte each: more than layers that share a plan. When there
 // are more, all are forgotten; where they never come again, little is lost.
 constexpr std::size_t kMostKnown = 64;
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) {
-  return (value + by - 1) / by;
-}
 
 }  // namespace
 

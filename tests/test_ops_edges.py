@@ -82,6 +82,7 @@ def test_complex_scalars(op: str, scalars: tuple[complex, complex], enabled: boo
 @pytest.mark.usefixtures("tuning")
 def test_scalars_that_do_not_fit_the_type_end_as_in_torch(op: str) -> None:
     cases: list[tuple[torch.dtype, complex]] = [(F32, 1j), (torch.int64, 0.5), (torch.int64, 2)]
+    cases += [(F32, 1e39), (F32, -1e300), (F32, 1e-50), (torch.bfloat16, 1e39)]
     for dtype, scalar in cases:
         args = [x.mul(4).to(dtype) for x in sum_operands(op)]
         for kwargs in ({"beta": scalar}, {"alpha": scalar}):

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "kernels/gemm/gemm_problem.h"
@@ -96,6 +97,11 @@ inline std::optional<ScalarClass> class_of(const at::Scalar& scalar) {
   const double value = scalar.toDouble();
   if (value == 0) {
     return ScalarClass::kZero;
+  }
+  // torch refuses what a float does not reach, and keeps what it takes for 0.
+  const auto single = static_cast<float>(value);
+  if (single == 0 || (std::isinf(single) && !std::isinf(value))) {
+    return std::nullopt;
   }
   return value == 1 ? ScalarClass::kOne : ScalarClass::kAny;
 }

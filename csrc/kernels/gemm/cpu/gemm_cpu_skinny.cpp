@@ -4,6 +4,7 @@
 #include "kernels/gemm/cpu/skinny_pack.h"
 #include "kernels/gemm/cpu/skinny_product.h"
 #include "kernels/gemm/cpu/thread_counts.h"
+#include "kernels/gemm/cpu/thread_scratch.h"
 #include "tuning/listed_space.h"
 #include "tuning/parallel_for.h"
 
@@ -150,18 +151,34 @@ class SkinnyPlan final : public Plan {
     } catch (const std::bad_alloc&) {
       return Status::failed("not enough memory to rearrange b");
     }
-    const cpu::SkinnyFunction function =
-        problem_.transpose_a ? loops_.dot : loops_.broadcast;
     const std::int64_t m = problem_.m;
     const std::int64_t rows = rows_of_piece(problem_);
-    parallel_for(pieces(problem_), threads_,
-                 [&](std::int64_t begin, std::int64_t end) {
-                   function(product, begin * rows, std::min(end * rows, m));
-                 });
+    try {
+      parallel_for(pieces(problem_), threads_,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     multiply(product, begin * rows, std::min(end * rows, m));
+                   });
+    } catch (const std::bad_alloc&) {
+      return Status::failed("not enough memory for the sums");
+    }
     return Status::ok();
   }
 
  private:
+  struct Panel {};
+
+  void multiply(const SkinnyProduct& product, std::int64_t begin,
+                std::int64_t end) const {
+    if (problem_.transpose_a) {
+      loops_.dot(product, begin, end);
+      return;
+    }
+    SkinnyProduct own = product;
+    own.panel = static_cast<float*>(
+        cpu::thread_scratch<Panel>(sizeof(float) * cpu::kPanelFloats));
+    loops_.broadcast(own, begin, end);
+  }
+
   GemmProblem problem_;
   const SkinnyLoops& loops_;
   int threads_;

@@ -10,8 +10,10 @@
 // config says, and the columns that then fit, in groups; the later groups find
 // the weights in the first-level cache.
 //
-// Each result is summed in the order of k, so every config and any number of
-// threads give the same bits.
+// Each result is summed in the order of k, a chunk of k by itself first and
+// then chunk after chunk: so every config and any number of threads give the
+// same bits, and long sums in float do not add ever smaller parts to a large
+// one.
 
 #include "kernels/gemm/cpu/skinny_finish.h"
 #include "kernels/gemm/cpu/skinny_product.h"
@@ -80,15 +82,6 @@ broadcast_tile(const BroadcastChunk& chunk, const typename Step::A* a,
   const std::int64_t depth = chunk.depth;
   const std::int64_t stride = chunk.stride;
   Vector sums[kColumns][kVectors] = {};
-  if (!chunk.first) {
-#pragma GCC unroll 16
-    for (int j = 0; j < kColumns; ++j) {
-#pragma GCC unroll 16
-      for (int v = 0; v < kVectors; ++v) {
-        sums[j][v] = Simd::load(to + j * stride + v * Simd::kWidth);
-      }
-    }
-  }
   const auto step = [&]<bool kLast>(
                         std::int64_t i, int ahead_groups,
                         Truth<kLast>) __attribute__((always_inline)) {
@@ -133,6 +126,12 @@ broadcast_tile(const BroadcastChunk& chunk, const typename Step::A* a,
   }
 #pragma GCC unroll 16
   for (int j = 0; j < kColumns; ++j) {
+    if (!chunk.first) {
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) {
+        sums[j][v] += Simd::load(to + j * stride + v * Simd::kWidth);
+      }
+    }
     if (chunk.last) {
 #pragma GCC unroll 16
       for (int g = 0; g < kGroups; ++g) {
@@ -210,10 +209,8 @@ void broadcast_panel(const SkinnyProduct& product, std::int64_t row,
 template <class Step>
 void skinny_broadcast(const SkinnyProduct& product, std::int64_t begin,
                       std::int64_t end) {
-  // 128 KiB of the stack, shared by all columns.
-  constexpr int kPanelFloats = 32 * 1024;
   constexpr std::int64_t kMaxPanelRows = 4096;
-  alignas(64) float sums[kPanelFloats];
+  float* const sums = product.panel;  // shared by all columns
   const std::int64_t fit = kPanelFloats / product.n / 128 * 128;
   const std::int64_t stride = fit < kMaxPanelRows ? fit : kMaxPanelRows;
   for (std::int64_t row = begin; row < end; row += stride) {

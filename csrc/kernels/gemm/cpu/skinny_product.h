@@ -19,6 +19,9 @@ struct Half {
 /// Columns of the product (rows of torch's x) up to which it counts as skinny.
 inline constexpr int kMaxSkinnyColumns = 32;
 
+/// Sums that a thread has in memory: 128 KiB, which a small stack has not.
+inline constexpr int kPanelFloats = 32 * 1024;
+
 /// out[m, n] = activation(alpha * op(a) @ b + beta * out + bias[m]), with b as
 /// n columns of k consecutive elements. bfloat16 is passed as std::uint16_t.
 struct SkinnyProduct {
@@ -35,8 +38,9 @@ struct SkinnyProduct {
   float alpha = 1.0F;
   float beta = 0.0F;
   Activation activation = Activation::kNone;
-  int block = 1;          // accumulators along m: rows, or vectors of rows
-  bool prefetch = false;  // ask for memory ahead of the hardware's guess
+  int block = 1;           // accumulators along m: rows, or vectors of rows
+  bool prefetch = false;   // ask for memory ahead of the hardware's guess
+  float* panel = nullptr;  // kPanelFloats of this thread's, for `broadcast`
 };
 
 /// Computes rows [begin, end) of out.

@@ -6,8 +6,8 @@
 // is turned over first, a few hundred values of k at a time; else it is read as
 // it lies.
 //
-// Each result is summed in the order of k, so any number of threads gives the
-// same bits.
+// Each result is summed in the order of k, some hundred ks by themselves and
+// then these sums, so any number of threads gives the same bits.
 
 #include "kernels/gemm/cpu/skinny_broadcast.h"
 #include "kernels/gemm/cpu/tiled_product.h"

@@ -6,6 +6,7 @@
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
+#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/sm90_config.h"
 #include "kernels/gemm/cuda/sm90_product.h"
 #include "kernels/gemm/cuda/tensor_map.h"
@@ -16,9 +17,9 @@
 namespace tunedops {
 namespace {
 
-using cuda::Sm90Access;
+using cuda::HalfLayout;
+using cuda::HalfLines;
 using cuda::Sm90Launch;
-using cuda::Sm90Layout;
 using cuda::Sm90Operand;
 using cuda::Sm90Parameters;
 using cuda::Sm90Product;
@@ -28,15 +29,15 @@ constexpr int kNowhere = 1 << 30;
 
 // An operand, and how much of it the copy engine brings at a time.
 struct Placing {
-  Sm90Access access;
+  HalfLines access;
   int box_length;
   int box_lines;
 };
 
 // `sharers` blocks of a cluster copy a part each of what a tile has of it along
 // its `side`.
-Placing placing_of(const Sm90Access& x, int side, int sharers) {
-  if (x.is_aligned) {
+Placing placing_of(const HalfLines& x, int side, int sharers) {
+  if (x.is_aligned()) {
     return {x, cuda::kPiece, x.k_is_contiguous ? side / sharers : cuda::kPiece};
   }
   const bool is_even = side / cuda::kPiece % 2 == 0;
@@ -47,10 +48,10 @@ Placing placing_of(const Sm90Access& x, int side, int sharers) {
 // Where an operand is this time, for the copy engine.
 Status place(const Placing& placing, DType dtype, std::int64_t batch,
              const void* data, Sm90Operand& operand) {
-  const Sm90Access& x = placing.access;
-  operand.is_aligned = x.is_aligned ? 1 : 0;
+  const HalfLines& x = placing.access;
+  operand.is_aligned = x.is_aligned() ? 1 : 0;
   operand.is_batched = x.matrix_stride != 0 ? 1 : 0;
-  const int classes = x.is_aligned ? 1 : cuda::kClasses;
+  const int classes = x.is_aligned() ? 1 : cuda::kClasses;
   for (int c = 0; c < classes; ++c) {
     // A class without a line is copied from another's, from beyond its end.
     const bool is_empty = c >= x.lines;
@@ -69,7 +70,7 @@ Status place(const Placing& placing, DType dtype, std::int64_t batch,
         .matrix_stride = x.matrix_stride,
         .box_length = placing.box_length,
         .box_lines = placing.box_lines,
-        .is_swizzled = x.is_aligned};
+        .is_swizzled = x.is_aligned()};
     if (Status encoded = encode_tensor_map(view, operand.maps[c]);
         !encoded.is_ok()) {
       return encoded;
@@ -79,7 +80,7 @@ Status place(const Placing& placing, DType dtype, std::int64_t batch,
 }
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
-  const Sm90Layout layout = cuda::sm90_layout(p);
+  const HalfLayout layout = cuda::half_layout(p);
   const int multiprocessors =
       cuda::device_facts(p.header.device_index).multiprocessors;
   Sm90Launch launch;
@@ -122,9 +123,9 @@ class Sm90Plan final : public Plan {
   Sm90Plan(const GemmProblem& problem, const Sm90Parameters& parameters)
       : product_(describe(problem, parameters)),
         launch_(launch_of(problem, parameters)),
-        placing_a_(placing_of(cuda::sm90_layout(problem).a, parameters.tile_m,
+        placing_a_(placing_of(cuda::half_layout(problem).a, parameters.tile_m,
                               parameters.cluster_n)),
-        placing_b_(placing_of(cuda::sm90_layout(problem).b, parameters.tile_n,
+        placing_b_(placing_of(cuda::half_layout(problem).b, parameters.tile_n,
                               parameters.cluster_m)),
         problem_(problem), splits_(cuda::sm90_splits(problem, parameters)) {}
 

@@ -44,6 +44,11 @@ constexpr std::size_t size_of(DType dtype) {
   return 0;
 }
 
+/// Whether so many elements are a multiple of so many bytes.
+constexpr bool is_multiple_of(int bytes, std::int64_t elements, DType dtype) {
+  return elements % (bytes / static_cast<std::int64_t>(size_of(dtype))) == 0;
+}
+
 constexpr bool is_complex(DType dtype) {
   return dtype == DType::kComplex64 || dtype == DType::kComplex128;
 }

@@ -21,6 +21,18 @@ inline GemmProblem gpu_problem(std::int64_t m, std::int64_t n, std::int64_t k,
   return p;
 }
 
+/// Of both operands: `n` as BLAS has them, `t` transposed.
+inline constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
+
+/// A packed product of such a layout.
+inline GemmProblem laid_out(std::int64_t m, std::int64_t n, std::int64_t k,
+                            const char* layout) {
+  GemmProblem p = gpu_problem(m, n, k, layout[0] == 't');
+  p.transpose_b = layout[1] == 't';
+  p.ldb = p.transpose_b ? n : k;
+  return p;
+}
+
 /// The same with a batch of packed matrices.
 inline GemmProblem in_batches(GemmProblem p, std::int64_t batch) {
   p.batched = true;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/gemm/cuda/half_layout.h"
 #include "random_gpu_problems.h"
 #include "tuning/plan.h"
 
@@ -45,7 +46,7 @@ void expect_fits(const GemmProblem& p, const Sm80Limits& limits,
               static_cast<std::int64_t>(kMostCounters));
     EXPECT_LE(x.splits, (p.k + 31) / 32) << "an empty split";
   }
-  const Sm80Layout layout = sm80_layout(p);
+  const HalfLayout layout = half_layout(p);
   for (const auto& [access, align] :
        {std::pair{layout.a, p.align_a}, std::pair{layout.b, p.align_b}}) {
     const int elements = access.unit / 2;

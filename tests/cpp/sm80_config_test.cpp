@@ -1,6 +1,5 @@
 // The configs of Gemm_Sm80: names that live in users' files, which problems it
-// takes, and by how many bytes it copies operands. A mistake in the last is a
-// misaligned access on the GPU, which ends the process.
+// takes, and how much memory a block and the splits of one have.
 
 #include "kernels/gemm/cuda/sm80_config.h"
 
@@ -21,14 +20,6 @@ constexpr Sm80Limits kSmall{.multiprocessors = 58,
                             .shared_bytes = (99 << 10) - 256,
                             .workspace_cap = std::size_t{4} << 20};
 
-GemmProblem problem(std::int64_t m, std::int64_t n, std::int64_t k,
-                    const char* layout = "tn") {
-  GemmProblem p = gpu_problem(m, n, k, layout[0] == 't');
-  p.transpose_b = layout[1] == 't';
-  p.ldb = p.transpose_b ? n : k;
-  return p;
-}
-
 std::string reason(const GemmProblem& p) {
   return sm80_supports(p, kAmpere).reason();
 }
@@ -43,7 +34,7 @@ bool takes(const GemmProblem& p, std::string_view text,
 TEST(Sm80Config, NamesAreThoseOfFiles) {
   EXPECT_EQ(to_config(Sm80Parameters{}).to_text(),
             "_tile_128x128x32_stages_4_splitk_1_turned_0");
-  const GemmProblem p = problem(1000, 1000, 1000);
+  const GemmProblem p = gpu_problem(1000, 1000, 1000);
   for (const char* text : {"_tile_128x128x32_stages_4_splitk_1_turned_0",
                            "_tile_128x128x32_stages_2_splitk_1_turned_1",
                            "_tile_128x64x32_stages_3_splitk_2_turned_0",
@@ -56,7 +47,7 @@ TEST(Sm80Config, NamesAreThoseOfFiles) {
 }
 
 TEST(Sm80Config, WhatCannotRunIsRefused) {
-  const GemmProblem p = problem(1000, 1000, 1000);
+  const GemmProblem p = gpu_problem(1000, 1000, 1000);
   for (const char* text :
        {"",
         "_tile_128x128x32",
@@ -88,7 +79,7 @@ TEST(Sm80Config, WhatCannotRunIsRefused) {
 }
 
 TEST(Sm80Config, StagesFitABlocksMemory) {
-  const GemmProblem p = problem(4096, 4096, 4096);
+  const GemmProblem p = gpu_problem(4096, 4096, 4096);
   EXPECT_TRUE(takes(p, "_tile_128x128x32_stages_8_splitk_1_turned_0"));
   EXPECT_TRUE(takes(p, "_tile_128x128x32_stages_6_splitk_1_turned_0", kSmall));
   EXPECT_FALSE(takes(p, "_tile_128x128x32_stages_7_splitk_1_turned_0", kSmall));
@@ -116,12 +107,12 @@ TEST(Sm80Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
   };
   Sm80Limits no_workspace = kAmpere;
   no_workspace.workspace_cap = 0;
-  EXPECT_EQ(most_splits(problem(8192, 8192, 4096)), 1);
-  EXPECT_EQ(most_splits(problem(128, 128, 65536)), 64);
-  EXPECT_EQ(most_splits(problem(128, 128, 65536), no_workspace), 1);
-  EXPECT_EQ(most_splits(problem(128, 128, 65)), 3);
-  EXPECT_EQ(most_splits(problem(128, 128, 32)), 1);
-  GemmProblem unsplit = problem(128, 128, 65536);
+  EXPECT_EQ(most_splits(gpu_problem(8192, 8192, 4096)), 1);
+  EXPECT_EQ(most_splits(gpu_problem(128, 128, 65536)), 64);
+  EXPECT_EQ(most_splits(gpu_problem(128, 128, 65536), no_workspace), 1);
+  EXPECT_EQ(most_splits(gpu_problem(128, 128, 65)), 3);
+  EXPECT_EQ(most_splits(gpu_problem(128, 128, 32)), 1);
+  GemmProblem unsplit = gpu_problem(128, 128, 65536);
   unsplit.header.precision = kNoSplitK;
   EXPECT_EQ(most_splits(unsplit), 1);
   EXPECT_FALSE(takes(unsplit, "_tile_64x64x32_stages_4_splitk_2_turned_0"));
@@ -132,14 +123,15 @@ TEST(Sm80Config, SplitsNeedACounterForEachTile) {
   Sm80Limits roomy = kAmpere;
   roomy.workspace_cap = std::size_t{1} << 40;
   const char* text = "_tile_64x64x32_stages_4_splitk_2_turned_0";
-  EXPECT_TRUE(takes(problem(64 * kMost, 64, 64), text, roomy));
-  EXPECT_FALSE(takes(problem(64 * kMost + 1, 64, 64), text, roomy));
-  EXPECT_TRUE(takes(in_batches(problem(64, 64, 64), kMost), text, roomy));
-  EXPECT_FALSE(takes(in_batches(problem(64, 64, 64), kMost + 1), text, roomy));
+  EXPECT_TRUE(takes(gpu_problem(64 * kMost, 64, 64), text, roomy));
+  EXPECT_FALSE(takes(gpu_problem(64 * kMost + 1, 64, 64), text, roomy));
+  EXPECT_TRUE(takes(in_batches(gpu_problem(64, 64, 64), kMost), text, roomy));
+  EXPECT_FALSE(
+      takes(in_batches(gpu_problem(64, 64, 64), kMost + 1), text, roomy));
 }
 
 TEST(Sm80Config, WorkspaceHoldsEverySplitOfEveryTile) {
-  const GemmProblem p = problem(100, 300, 4096);
+  const GemmProblem p = gpu_problem(100, 300, 4096);
   Sm80Parameters x{.tile_m = 128, .tile_n = 64};
   EXPECT_EQ(sm80_splits(p, x).tiles, 5);
   EXPECT_EQ(sm80_splits(p, x).workspace_bytes(), 0U);
@@ -150,55 +142,10 @@ TEST(Sm80Config, WorkspaceHoldsEverySplitOfEveryTile) {
             sizeof(float) * 7 * 5 * 3 * 128 * 64);
 }
 
-TEST(Sm80Layout, LinesAreAlongKOrNot) {
-  for (const char* text : {"nn", "nt", "tn", "tt"}) {
-    const GemmProblem p = problem(200, 300, 408, text);
-    const Sm80Layout layout = sm80_layout(p);
-    EXPECT_EQ(layout.a.k_is_contiguous, text[0] == 't');
-    EXPECT_EQ(layout.b.k_is_contiguous, text[1] == 'n');
-    EXPECT_EQ(layout.a.length, text[0] == 't' ? 408 : 200);
-    EXPECT_EQ(layout.a.lines, text[0] == 't' ? 200 : 408);
-    EXPECT_EQ(layout.b.length, text[1] == 'n' ? 408 : 300);
-    EXPECT_EQ(layout.b.lines, text[1] == 'n' ? 300 : 408);
-    EXPECT_EQ(layout.a.line_stride, p.lda);
-    EXPECT_EQ(layout.b.line_stride, p.ldb);
-  }
-}
-
-TEST(Sm80Layout, UnitsAreWhatEveryLineIsAlignedTo) {
-  const auto units = [](auto change) {
-    GemmProblem p = problem(256, 256, 256);
-    change(p);
-    const Sm80Layout layout = sm80_layout(p);
-    return std::pair{layout.a.unit, layout.b.unit};
-  };
-  using Units = std::pair<int, int>;
-  EXPECT_EQ(units([](auto&) {}), (Units{16, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 257; }), (Units{2, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 258; }), (Units{4, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 260; }), (Units{8, 16}));
-  EXPECT_EQ(units([](auto& p) { p.ldb = 264; }), (Units{16, 16}));
-  for (const int align : {2, 4, 8, 16}) {
-    const auto given = static_cast<std::uint8_t>(align);
-    EXPECT_EQ(units([&](auto& p) { p.align_b = given; }), (Units{16, align}));
-  }
-  // One line is apart from nothing, and so is one matrix; but copies of nothing
-  // have to be aligned where the next would be.
-  EXPECT_EQ(units([](auto& p) { p.m = 1, p.lda = 257; }), (Units{16, 16}));
-  GemmProblem row = problem(1, 256, 256);
-  row.lda = 257;
-  EXPECT_EQ(sm80_layout(row).a.line_stride, 0);
-  EXPECT_EQ(units([](auto& p) { p.stride_a = 1; }), (Units{16, 16}));
-  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65537; }),
-            (Units{2, 16}));
-  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65540; }),
-            (Units{8, 16}));
-}
-
 TEST(Sm80Supports, EveryLeadingDimensionAndAlignmentOfElements) {
-  for (const char* text : {"nn", "nt", "tn", "tt"}) {
+  for (const char* layout : kLayouts) {
     for (const int ld : {0, 1, 100, 257, 1000}) {
-      GemmProblem p = in_batches(problem(256, 256, 256, text), 3);
+      GemmProblem p = in_batches(laid_out(256, 256, 256, layout), 3);
       p.lda = p.ldb = ld;
       p.stride_a = 7;
       p.stride_b = 0;
@@ -206,42 +153,19 @@ TEST(Sm80Supports, EveryLeadingDimensionAndAlignmentOfElements) {
       EXPECT_EQ(reason(p), "");
     }
   }
-  EXPECT_EQ(reason(problem(1, 1, 1)), "");
+  EXPECT_EQ(reason(gpu_problem(1, 1, 1)), "");
 }
 
 TEST(Sm80Supports, SaysWhyNot) {
   const auto after = [](auto change) {
-    GemmProblem p = problem(256, 256, 256);
+    GemmProblem p = gpu_problem(256, 256, 256);
     change(p);
     return reason(p);
   };
-  EXPECT_EQ(after([](auto& x) {
-              x.a_dtype = x.b_dtype = x.out_dtype = DType::kFloat32;
-            }),
-            "the type is not BFloat16 or Half");
-  const std::string operands =
-      "a and b are not of one type, or out is neither of it nor float";
-  EXPECT_EQ(after([](auto& x) { x.b_dtype = DType::kFloat16; }), operands);
-  EXPECT_EQ(after([](auto& x) { x.out_dtype = DType::kFloat16; }), operands);
-  EXPECT_EQ(after([](auto& x) { x.bias_dtype = DType::kFloat16; }),
-            "the bias is neither of a's type nor float");
-  EXPECT_EQ(after([](auto& x) { x.conjugate_a = true; }),
-            "conjugated operands are not supported");
-  EXPECT_EQ(after([](auto& x) { x.k = 0; }), "the product is empty");
-  EXPECT_EQ(after([](auto& x) { x.batch = -1; }), "the product is empty");
-  EXPECT_EQ(after([](auto& x) { x.m = std::int64_t{1} << 30; }),
-            "a side is longer than 2^30");
+  EXPECT_EQ(after([](auto& x) { x.b_dtype = DType::kFloat16; }),
+            "a and b are not of one type, or out is neither of it nor float");
   EXPECT_EQ(after([](auto& x) { x.m = x.n = (1 << 30) - 1; }),
             "the product has too many tiles");
-  const std::string misaligned = "an operand is not aligned to its elements";
-  EXPECT_EQ(after([](auto& x) { x.align_a = 1; }), misaligned);
-  EXPECT_EQ(after([](auto& x) {
-              x.out_dtype = DType::kFloat32;
-              x.align_out = 2;
-            }),
-            misaligned);
-  EXPECT_EQ(after([](auto& x) { x.out_dtype = DType::kFloat32; }), "");
-  EXPECT_EQ(after([](auto& x) { x.bias_dtype = DType::kFloat32; }), "");
 }
 
 }  // namespace

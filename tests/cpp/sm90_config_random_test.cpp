@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/gemm/cuda/half_layout.h"
 #include "random_gpu_problems.h"
 #include "tuning/plan.h"
 
@@ -38,9 +39,9 @@ void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
     EXPECT_LE(sm90_splits(p, x).tiles * p.batch,
               static_cast<std::int64_t>(kMostCounters));
   }
-  const Sm90Layout layout = sm90_layout(p);
-  for (const Sm90Access& access : {layout.a, layout.b}) {
-    if (access.is_aligned) {  // what the driver wants of a tensor
+  const HalfLayout layout = half_layout(p);
+  for (const HalfLines& access : {layout.a, layout.b}) {
+    if (access.is_aligned()) {  // what the driver wants of a tensor
       EXPECT_EQ(access.line_stride % 8, 0);
       EXPECT_EQ(access.matrix_stride % 8, 0);
     }

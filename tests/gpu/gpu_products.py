@@ -9,17 +9,19 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import torch
+import tunedops
 from torch import Tensor
 from tunedops import _C
 
 GPU = ("cuda", 0)
 DTYPES = (torch.bfloat16, torch.float16, torch.float32)
+LAYOUTS = ["nn", "nt", "tn", "tt"]  # of both operands, see `matrix`
 GUARD = 64  # elements
 
 
@@ -31,11 +33,18 @@ def place(values: Tensor, where: str = "packed") -> Tensor:
     """The values of a matrix, with NaN around and between its rows.
 
     `offset`: one element behind an aligned address; `padded`: rows are aligned and apart;
-    `odd`: rows are apart and not aligned.
+    `odd`: rows are apart and not aligned; `16`, `8`, `4`, `2`: rows are apart and aligned to
+    so many bytes and to no more.
     """
     rows, columns = values.shape
     ld = {"padded": (columns // 16 + 2) * 16, "odd": columns + 3}.get(where, columns)
     first = GUARD + (where == "offset")
+    if where.isdecimal():
+        unit = int(where) // values.itemsize
+        is_longest = where == "16"
+        ld = (columns // unit + 1) * unit
+        ld += 0 if is_longest or ld % (2 * unit) else unit
+        first = GUARD + (0 if is_longest else unit)
     size = first + rows * ld + GUARD
     memory = torch.full((size,), math.nan, dtype=values.dtype, device=values.device)
     return memory.as_strided((rows, columns), (ld, 1), first).copy_(values)
@@ -48,6 +57,13 @@ def matrix(
     if layout == "t":
         return place(randn(columns, rows, dtype=dtype), where).t()
     return place(randn(rows, columns, dtype=dtype), where)
+
+
+def batch(rows: int, columns: int, dtype: torch.dtype, layout: str) -> Tensor:
+    """Three random matrices behind each other; with layout `t` their columns are contiguous."""
+    if layout == "t":
+        return randn(3, columns, rows, dtype=dtype).mT
+    return randn(3, rows, columns, dtype=dtype)
 
 
 def assert_right(result: Tensor, expected: Tensor, depth: int, what: object = "") -> None:
@@ -67,6 +83,41 @@ def assert_right(result: Tensor, expected: Tensor, depth: int, what: object = ""
             f"{what}: {count} of {right.numel()} are wrong, the first at {first}: "
             f"{got[first].item()} instead of {expected[first].item()}"
         )
+
+
+def key_of(a: Tensor, b: Tensor) -> tuple[str, str]:
+    key = _C.key_of(a, b)
+    assert key is not None
+    return key
+
+
+# Of a kernel, a key and the length of its k.
+Solutions = Callable[[tuple[str, str], int], list[str]]
+
+
+def check_all(a: Tensor, b: Tensor, solutions_of: Solutions) -> None:
+    """Every solution of a product, or of a batch of them."""
+    key = key_of(a, b)
+    product = tunedops.mm if a.dim() == 2 else tunedops.bmm
+    expected = a.double() @ b.double()
+    solutions = solutions_of(key, a.shape[-1])
+    assert solutions, key
+    for solution in solutions:
+        with tunedops.force(solution):
+            result = product(a, b)
+        assert_right(result, expected, a.shape[-1], (solution, key))
+
+
+def check_repeats(a: Tensor, b: Tensor, solutions_of: Solutions) -> None:
+    """The same bits of every solution in every run."""
+    key = key_of(a, b)
+    for solution in solutions_of(key, a.shape[-1]):
+        with tunedops.force(solution):
+            first = tunedops.mm(a, b)
+            different = torch.zeros((), dtype=torch.int64, device="cuda")
+            for _ in range(20):
+                different += (tunedops.mm(a, b) != first).sum()
+        assert different.item() == 0, (solution, key)
 
 
 def has_clusters() -> bool:
@@ -193,8 +244,7 @@ def own_solutions(key: tuple[str, str], k: int) -> list[str]:
 
 def skip_unless_registered(kernel: str) -> None:
     """For kernels that are compiled and wait for their first run on a GPU."""
-    key = _C.key_of(randn(64, 64), randn(64, 64))
-    assert key is not None
+    key = key_of(randn(64, 64), randn(64, 64))
     if not any(s.startswith(f"{kernel}_") for s in _C.candidates(GPU, *key)):
         pytest.skip(f"{kernel} is not registered")
 

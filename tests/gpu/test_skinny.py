@@ -11,9 +11,17 @@ import itertools
 
 import pytest
 import torch
-import tunedops
-from gpu_products import DTYPES, assert_right, forced_plans_run, matrix, randn, skinny_solutions
-from tunedops import _C
+from gpu_products import (
+    DTYPES,
+    LAYOUTS,
+    batch,
+    check_all,
+    check_repeats,
+    forced_plans_run,
+    matrix,
+    randn,
+    skinny_solutions,
+)
 
 __all__ = ["forced_plans_run"]
 pytestmark = [
@@ -35,20 +43,8 @@ PLACES = [
 ]
 
 
-def check_all(a: torch.Tensor, b: torch.Tensor) -> None:
-    """Every solution of a product, or of a batch of them."""
-    key = _C.key_of(a, b)
-    assert key is not None
-    product = tunedops.mm if a.dim() == 2 else tunedops.bmm
-    expected = a.double() @ b.double()
-    for solution in skinny_solutions(key, a.shape[-1]):
-        with tunedops.force(solution):
-            result = product(a, b)
-        assert_right(result, expected, a.shape[-1], (solution, key))
-
-
 @pytest.mark.parametrize("columns", NARROW)
-@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_variant(dtype: torch.dtype, layout: str, columns: int) -> None:
     combinations = itertools.product((False, True), PLACES, range(2))
@@ -62,46 +58,32 @@ def test_every_variant(dtype: torch.dtype, layout: str, columns: int) -> None:
         else:
             a = matrix(narrow, k, dtype, layout[0], narrow_place)
             b = matrix(k, wide, dtype, layout[1], wide_place)
-        check_all(a, b)
+        check_all(a, b, skinny_solutions)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_number_of_columns(dtype: torch.dtype) -> None:
     for n in range(1, 33):
-        check_all(matrix(n, 272, dtype), matrix(272, 104, dtype, "t"))
+        check_all(matrix(n, 272, dtype), matrix(272, 104, dtype, "t"), skinny_solutions)
 
 
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_batches(dtype: torch.dtype, layout: str) -> None:
-    def batch(rows: int, columns: int, side: int) -> torch.Tensor:
-        if layout[side] == "t":
-            return randn(3, columns, rows, dtype=dtype).mT
-        return randn(3, rows, columns, dtype=dtype)
-
-    x, w = batch(9, 392, 0), batch(392, 136, 1)
-    check_all(x, w)
-    check_all(x[:1].expand_as(x), w)
-    check_all(x, w[:1].expand_as(w))
-    check_all(x[::2], w[1:])
+    x, w = batch(9, 392, dtype, layout[0]), batch(392, 136, dtype, layout[1])
+    check_all(x, w, skinny_solutions)
+    check_all(x[:1].expand_as(x), w, skinny_solutions)
+    check_all(x, w[:1].expand_as(w), skinny_solutions)
+    check_all(x[::2], w[1:], skinny_solutions)
     # Heads side by side in the rows of one matrix.
     heads = matrix(9, 3 * 392, dtype).unflatten(1, (3, 392)).transpose(0, 1)
-    check_all(heads, w)
+    check_all(heads, w, skinny_solutions)
     # A batch stride that no vector fits.
     memory = randn(3 * 9 * 392 + 16, dtype=dtype)
-    check_all(memory.as_strided((3, 9, 392), (9 * 392 + 1, 392, 1)), w)
+    check_all(memory.as_strided((3, 9, 392), (9 * 392 + 1, 392, 1)), w, skinny_solutions)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_same_bits_in_every_run(dtype: torch.dtype) -> None:
     for layout, (wide, k, n) in itertools.product("nt", [(200, 4096, 13), (72, 8191, 3)]):
-        a, b = matrix(n, k, dtype), matrix(k, wide, dtype, layout)
-        key = _C.key_of(a, b)
-        assert key is not None
-        for solution in skinny_solutions(key, k):
-            with tunedops.force(solution):
-                first = tunedops.mm(a, b)
-                different = torch.zeros((), dtype=torch.int64, device="cuda")
-                for _ in range(20):
-                    different += (tunedops.mm(a, b) != first).sum()
-            assert different.item() == 0, (solution, key)
+        check_repeats(matrix(n, k, dtype), matrix(k, wide, dtype, layout), skinny_solutions)

@@ -5,6 +5,7 @@
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
+#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/sm80_config.h"
 #include "kernels/gemm/cuda/sm80_product.h"
 #include "kernels/gemm/cuda/sm80_strip.h"
@@ -15,9 +16,9 @@
 namespace tunedops {
 namespace {
 
-using cuda::Sm80Access;
+using cuda::HalfLayout;
+using cuda::HalfLines;
 using cuda::Sm80Launch;
-using cuda::Sm80Layout;
 using cuda::Sm80Limits;
 using cuda::Sm80Operand;
 using cuda::Sm80Parameters;
@@ -31,7 +32,7 @@ Sm80Limits limits_of(const GemmProblem& p) {
 }
 
 Sm80Launch launch_of(const GemmProblem& p, const Sm80Parameters& x) {
-  const Sm80Layout layout = cuda::sm80_layout(p);
+  const HalfLayout layout = cuda::half_layout(p);
   Sm80Launch launch;
   launch.tile_rows = x.turned ? x.tile_m : x.tile_n;
   launch.tile_columns = x.turned ? x.tile_n : x.tile_m;
@@ -43,7 +44,7 @@ Sm80Launch launch_of(const GemmProblem& p, const Sm80Parameters& x) {
   return launch;
 }
 
-Sm80Operand describe(const Sm80Access& x) {
+Sm80Operand describe(const HalfLines& x) {
   Sm80Operand operand{};
   operand.line_stride = x.line_stride;
   operand.batch_stride = x.matrix_stride;
@@ -55,7 +56,7 @@ Sm80Operand describe(const Sm80Access& x) {
 
 // All of the product that is known before the addresses are.
 Sm80Product describe(const GemmProblem& p, const Sm80Parameters& x) {
-  const Sm80Layout layout = cuda::sm80_layout(p);
+  const HalfLayout layout = cuda::half_layout(p);
   Sm80Product product{};
   product.a = describe(x.turned ? layout.a : layout.b);
   product.b = describe(x.turned ? layout.b : layout.a);

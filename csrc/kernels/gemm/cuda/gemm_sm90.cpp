@@ -6,6 +6,7 @@
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
+#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/sm90_config.h"
 #include "kernels/gemm/cuda/sm90_place.h"
 #include "kernels/gemm/cuda/sm90_product.h"
@@ -16,14 +17,14 @@
 namespace tunedops {
 namespace {
 
+using cuda::HalfLayout;
 using cuda::Sm90Launch;
-using cuda::Sm90Layout;
 using cuda::Sm90Parameters;
 using cuda::Sm90Place;
 using cuda::Sm90Product;
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
-  const Sm90Layout layout = cuda::sm90_layout(p);
+  const HalfLayout layout = cuda::half_layout(p);
   const int multiprocessors =
       cuda::device_facts(p.header.device_index).multiprocessors;
   Sm90Launch launch;
@@ -66,9 +67,9 @@ class Sm90Plan final : public Plan {
   Sm90Plan(const GemmProblem& problem, const Sm90Parameters& parameters)
       : product_(describe(problem, parameters)),
         launch_(launch_of(problem, parameters)),
-        place_a_(problem, cuda::sm90_layout(problem).a, parameters.tile_m,
+        place_a_(problem, cuda::half_layout(problem).a, parameters.tile_m,
                  parameters.cluster_n),
-        place_b_(problem, cuda::sm90_layout(problem).b, parameters.tile_n,
+        place_b_(problem, cuda::half_layout(problem).b, parameters.tile_n,
                  parameters.cluster_m),
         problem_(problem), splits_(cuda::sm90_splits(problem, parameters)) {}
 

@@ -38,10 +38,6 @@ int narrow_count(const GemmProblem& p) {
   return static_cast<int>(std::min<std::int64_t>(p.m, p.n));
 }
 
-bool is_multiple_of_16(std::int64_t elements, DType dtype) {
-  return elements % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0;
-}
-
 /// Rows that a warp can compute, best guess first.
 std::vector<int> row_choices(const GemmProblem& p) {
   const SkinnyVariant variant = skinny_variant(p);
@@ -116,8 +112,8 @@ SkinnyVariant skinny_variant(const GemmProblem& p) {
   const bool b_has_k_contiguous = !p.transpose_b || (p.n == 1 && p.ldb == 1);
   const auto is_vector = [&](std::uint8_t align, bool is_single,
                              std::int64_t ld, std::int64_t stride) {
-    return align >= 16 && (is_single || is_multiple_of_16(ld, p.a_dtype)) &&
-           (p.batch == 1 || is_multiple_of_16(stride, p.a_dtype));
+    return align >= 16 && (is_single || is_multiple_of(16, ld, p.a_dtype)) &&
+           (p.batch == 1 || is_multiple_of(16, stride, p.a_dtype));
   };
   const bool a_is_vector =
       is_vector(p.align_a, p.m == 1 && a_has_k_contiguous, p.lda, p.stride_a);
@@ -129,7 +125,7 @@ SkinnyVariant skinny_variant(const GemmProblem& p) {
                                    : a_is_vector && a_has_k_contiguous;
   if (!v.k_is_contiguous) {
     v.wide_is_vector =
-        v.wide_is_vector && is_multiple_of_16(wide_count(p), p.a_dtype);
+        v.wide_is_vector && is_multiple_of(16, wide_count(p), p.a_dtype);
   }
   return v;
 }
@@ -221,7 +217,7 @@ bool skinny_surely_wins(const GemmProblem& p) {
   return size_of(p.a_dtype) == 2 && p.batch == 1 && variant.k_is_contiguous &&
          variant.wide_is_vector && variant.narrow_is_vector &&
          narrow_count(p) <= 16 && wide_count(p) >= kManyWeights / p.k &&
-         (!is_multiple_of_16(p.ldc, p.out_dtype) || p.align_out < 16);
+         (!is_multiple_of(16, p.ldc, p.out_dtype) || p.align_out < 16);
 }
 
 std::optional<SkinnyParameters> skinny_from_config(const GemmProblem& p,

@@ -18,32 +18,6 @@ constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
 constexpr int kMostUsualStages = 4;
 
-// The longest copies that can be made of every line.
-int unit_of(const GemmProblem& p, const Sm80Access& x, std::uint8_t align) {
-  for (const int unit : {16, 8, 4}) {
-    const int elements = unit / static_cast<int>(size_of(p.a_dtype));
-    if (align >= unit && x.line_stride % elements == 0 &&
-        x.matrix_stride % elements == 0) {
-      return unit;
-    }
-  }
-  return 2;
-}
-
-// One line is apart from nothing, and so is one matrix. Where the next would be
-// matters all the same: copies of nothing have to be aligned too.
-Sm80Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
-                  std::int64_t ld, std::int64_t stride, std::uint8_t align) {
-  Sm80Access x;
-  x.k_is_contiguous = k_is_contiguous;
-  x.length = k_is_contiguous ? p.k : side;
-  x.lines = k_is_contiguous ? side : p.k;
-  x.line_stride = x.lines > 1 ? ld : 0;
-  x.matrix_stride = p.batch > 1 ? stride : 0;
-  x.unit = unit_of(p, x, align);
-  return x;
-}
-
 InstructionTile tile_of(const Sm80Parameters& x) {
   return to_instruction({x.tile_m, x.tile_n}, x.turned);
 }
@@ -58,11 +32,6 @@ bool can_run(const GemmProblem& p, const Sm80Limits& limits,
 }
 
 }  // namespace
-
-Sm80Layout sm80_layout(const GemmProblem& p) {
-  return {access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a),
-          access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b)};
-}
 
 Config to_config(const Sm80Parameters& x) {
   return Config()

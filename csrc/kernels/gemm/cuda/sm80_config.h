@@ -32,22 +32,6 @@ struct Sm80Limits {
   std::size_t workspace_cap = 0;  // in bytes
 };
 
-/// An operand as it is copied: lines of contiguous elements.
-struct Sm80Access {
-  bool k_is_contiguous = true;  // so lines are rows or columns, else ks
-  int unit = 16;                // bytes that every line is aligned to
-  std::int64_t length = 0;
-  std::int64_t lines = 0;
-  std::int64_t line_stride = 0;  // in elements
-  std::int64_t matrix_stride = 0;
-};
-
-struct Sm80Layout {
-  Sm80Access a;  // of the problem's operands
-  Sm80Access b;
-};
-Sm80Layout sm80_layout(const GemmProblem& problem);
-
 /// `_tile_128x128x32_stages_4_splitk_1_turned_0`
 Config to_config(const Sm80Parameters& parameters);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/half_product_support.h"
 #include "kernels/gemm/cuda/instruction_tile.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
@@ -23,30 +24,12 @@ constexpr int kMostClusterSplits = 8;  // as every cluster may have
 // line.
 constexpr std::int64_t kMostStride = (std::int64_t{1} << 36) - 1;
 
-bool is_multiple_of_16_bytes(std::int64_t elements, DType dtype) {
-  return elements % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0;
-}
-
-Sm90Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
-                  std::int64_t ld, std::int64_t stride, std::uint8_t align) {
-  Sm90Access x;
-  x.k_is_contiguous = k_is_contiguous;
-  x.length = k_is_contiguous ? p.k : side;
-  x.lines = k_is_contiguous ? side : p.k;
-  // One line is apart from nothing, and so is one matrix.
-  x.line_stride = x.lines > 1 ? ld : 0;
-  x.matrix_stride = p.batch > 1 ? stride : 0;
-  x.is_aligned =
-      align >= 16 && is_multiple_of_16_bytes(x.line_stride, p.a_dtype);
-  return x;
-}
-
 // Blocks of a cluster share what the copy engine brings. Those above each other
 // have their columns in common.
 bool can_share(const GemmProblem& p, const Sm90Parameters& x) {
-  const Sm90Layout layout = sm90_layout(p);
-  return (x.cluster_m == 1 || layout.b.is_aligned) &&
-         (x.cluster_n == 1 || layout.a.is_aligned);
+  const HalfLayout layout = half_layout(p);
+  return (x.cluster_m == 1 || layout.b.is_aligned()) &&
+         (x.cluster_n == 1 || layout.a.is_aligned());
 }
 
 int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
@@ -92,11 +75,6 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
 
 }  // namespace
 
-Sm90Layout sm90_layout(const GemmProblem& p) {
-  return {access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a),
-          access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b)};
-}
-
 Config to_config(const Sm90Parameters& x) {
   return Config()
       .with("tile", {x.tile_m, x.tile_n, kSm90StageK})
@@ -111,12 +89,12 @@ Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
   if (Status half = supports_half_product(p); !half.is_ok()) {
     return half;
   }
-  const Sm90Layout layout = sm90_layout(p);
-  for (const Sm90Access& x : {layout.a, layout.b}) {
+  const HalfLayout layout = half_layout(p);
+  for (const HalfLines& x : {layout.a, layout.b}) {
     if (x.lines > 1 && x.line_stride < x.length) {
       return Status::unsupported("lines of an operand overlap");
     }
-    if (!is_multiple_of_16_bytes(x.matrix_stride, p.a_dtype)) {
+    if (!is_multiple_of(16, x.matrix_stride, p.a_dtype)) {
       return Status::unsupported(
           "matrices of a batch are no multiples of 16 bytes apart");
     }
@@ -196,9 +174,9 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
 
 bool sm90_surely_wins(const GemmProblem& p) {
   constexpr std::int64_t kManyMultiplyAdds = std::int64_t{1} << 30;
-  const Sm90Layout layout = sm90_layout(p);
-  const bool is_unaligned = !layout.a.is_aligned || !layout.b.is_aligned ||
-                            !is_multiple_of_16_bytes(p.ldc, p.out_dtype) ||
+  const HalfLayout layout = half_layout(p);
+  const bool is_unaligned = !layout.a.is_aligned() || !layout.b.is_aligned() ||
+                            !is_multiple_of(16, p.ldc, p.out_dtype) ||
                             p.align_out < 16;
   return is_unaligned && p.m >= 64 && p.n >= 64 &&
          static_cast<double>(p.m) * static_cast<double>(p.n) *
@@ -217,11 +195,12 @@ SplitTiles sm90_splits(const GemmProblem& p, const Sm90Parameters& x) {
 }
 
 std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
-  const Sm90Layout layout = sm90_layout(p);
-  const auto bytes = [](const Sm90Access& access, int side) {
+  const HalfLayout layout = half_layout(p);
+  const auto bytes = [](const HalfLines& access, int side) {
     const int pieces = side / kPiece;
-    const int raw =
-        access.is_aligned ? 0 : sm90_raw_bytes(pieces, access.k_is_contiguous);
+    const int raw = access.is_aligned()
+                        ? 0
+                        : sm90_raw_bytes(pieces, access.k_is_contiguous);
     return static_cast<std::size_t>(pieces * kPieceBytes + raw);
   };
   return bytes(layout.a, x.tile_m) + bytes(layout.b, x.tile_n);

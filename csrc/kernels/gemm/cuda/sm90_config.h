@@ -32,23 +32,6 @@ struct Sm90Parameters {
   bool pingpong = false;
 };
 
-/// An operand: lines of contiguous elements.
-struct Sm90Access {
-  bool k_is_contiguous = true;  // so lines are rows or columns, else ks
-  bool is_aligned = true;  // all begin at multiples of 16 bytes, as the copy
-                           // engine wants them
-  std::int64_t length = 0;
-  std::int64_t lines = 0;
-  std::int64_t line_stride = 0;    // in elements
-  std::int64_t matrix_stride = 0;  // 0: all matrices are the same
-};
-
-struct Sm90Layout {
-  Sm90Access a;  // of the problem's operands
-  Sm90Access b;
-};
-Sm90Layout sm90_layout(const GemmProblem& problem);
-
 /// `_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0`
 Config to_config(const Sm90Parameters& parameters);
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "kernels/gemm/cuda/sm90_config.h"
+#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/sm90_product.h"
 #include "kernels/gemm/gemm_problem.h"
 #include "tuning/status.h"
@@ -21,7 +21,7 @@ class Sm90Place {
  public:
   /// `sharers` blocks of a cluster copy a part each of what a tile has of the
   /// operand along its `side`.
-  Sm90Place(const GemmProblem& problem, const Sm90Access& access, int side,
+  Sm90Place(const GemmProblem& problem, const HalfLines& access, int side,
             int sharers);
 
   /// Makes `operand` the one at that address. Thread-safe.
@@ -30,7 +30,7 @@ class Sm90Place {
  private:
   Status encode(const void* data, Sm90Operand& operand) const;
 
-  Sm90Access access_;
+  HalfLines access_;
   DType dtype_;
   std::int64_t matrices_;
   int box_length_;  // what the copy engine brings at a time

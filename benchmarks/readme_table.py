@@ -46,9 +46,9 @@ MORE_COLUMNS = (
     "*TunableOp's procedure, emulated* is what that procedure would choose among torch's kernel "
     "and the first eight proposals of cuBLASLt's heuristic, timed beside the others (geometric "
     "mean); torch's own TunableOp has these candidates from torch 2.14 on, and in torch 2.11 "
-    "only `Default` on CUDA. *torch/floor* is how many times the physical limit torch's own "
-    "kernel takes (geometric mean), and no result of ours: the limit is the time that the "
-    "measured copy bandwidth and product rate allow at best."
+    "only `Default` on CUDA. *torch/floor* is how many times the floor torch's own "
+    "kernel takes (geometric mean), and no result of ours: the floor is the time by the measured "
+    "copy bandwidth and product rate. It is no hard limit: reads alone are a little faster."
 )
 NOT_RECORDED = "Not recorded yet: `make gpu-check RECORD=gpu` does it on a machine with a GPU."
 

@@ -18,9 +18,10 @@ inline constexpr int kSm90Copiers = 128;
 /// Who takes part in copying one operand's tile.
 struct Sm90Share {
   int rank;        // of this block among those that need the same
-  bool is_of_two;  // else this one is alone
-  std::uint16_t blocks;
+  bool is_of_two;  // all of the cluster; else this one is alone
 };
+
+inline constexpr std::uint16_t kBothBlocks = 3;
 
 /// Of one operand what one stage holds. `first` is the first row (or column) of
 /// the tile. Pieces along k lie below each other in memory too, so one copy
@@ -36,7 +37,7 @@ __device__ void copy_pieces(const Sm90Operand& operand, const Sm90Share& share,
       copy_box(to, map, {step.k, first, batch}, full);
     } else {
       const int above = share.rank * (kPieces * kPiece / 2);
-      copy_box_to(share.blocks, to + above * kPieceLineBytes, map,
+      copy_box_to(kBothBlocks, to + above * kPieceLineBytes, map,
                   {step.k, first + above, batch}, full);
     }
   } else {
@@ -46,7 +47,7 @@ __device__ void copy_pieces(const Sm90Operand& operand, const Sm90Share& share,
       if (!share.is_of_two) {
         copy_box(to + i * kPieceBytes, map, at, full);
       } else if (i % 2 == share.rank) {
-        copy_box_to(share.blocks, to + i * kPieceBytes, map, at, full);
+        copy_box_to(kBothBlocks, to + i * kPieceBytes, map, at, full);
       }
     }
   }
@@ -80,11 +81,8 @@ class Sm90Copier {
                         const Sm90Shared<Tile>& shared, int warp)
       : p_(product), shared_(shared), warp_(warp), steps_(product) {
     const Sm90Tiles& tiles = steps_.tiles();
-    const int row = tiles.rank_row();
-    const int column = tiles.rank_column();
-    constexpr std::uint16_t kBoth = 3;
-    a_share_ = {column, p_.cluster_columns == 2, kBoth};
-    b_share_ = {row, p_.cluster_rows == 2, kBoth};
+    a_share_ = {tiles.rank_column(), p_.cluster_columns == 2};
+    b_share_ = {tiles.rank_row(), p_.cluster_rows == 2};
   }
 
   /// Once, by one thread, as early as can be: fetching a map takes a

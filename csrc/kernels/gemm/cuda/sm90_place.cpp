@@ -27,8 +27,8 @@ Sm90Place::Sm90Place(const GemmProblem& p, const HalfLines& access, int side,
     }
     return;
   }
-  const bool in_pairs = !access.k_is_contiguous && side / kPiece % 2 == 0;
-  box_length_ = sm90_raw_length(in_pairs ? 2 : 1);
+  box_length_ = sm90_raw_length(
+      sm90_pieces_across(side / kPiece, access.k_is_contiguous));
   box_lines_ = (access.k_is_contiguous ? side : kPiece) / kClasses;
 }
 

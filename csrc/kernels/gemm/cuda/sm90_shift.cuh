@@ -16,7 +16,7 @@ namespace tunedops::cuda {
 /// side, with what was brought too early.
 template <bool kIsAlongK, int kPieces>
 struct Sm90Raw {
-  static constexpr int kAcross = kIsAlongK || kPieces % 2 != 0 ? 1 : 2;
+  static constexpr int kAcross = sm90_pieces_across(kPieces, kIsAlongK);
   static constexpr int kGroups = kIsAlongK ? 1 : kPieces / kAcross;
   static constexpr int kLinesOfClass =
       (kIsAlongK ? kPieces : 1) * kPiece / kClasses;

@@ -24,6 +24,12 @@ inline constexpr int kPieceBytes = kPiece * kPieceLineBytes;
 inline constexpr int kClasses = 8;
 inline constexpr int kTooEarly = 8;
 
+/// Pieces of such an operand that are brought side by side, in lines that hold
+/// both: where lines are ks and there is an even number of pieces.
+constexpr int sm90_pieces_across(int pieces, bool is_along_k) {
+  return is_along_k || pieces % 2 != 0 ? 1 : 2;
+}
+
 /// Elements of a line that is brought with those, for so many pieces side by
 /// side.
 constexpr int sm90_raw_length(int across) {
@@ -32,7 +38,7 @@ constexpr int sm90_raw_length(int across) {
 
 /// Of an operand before it is shifted, for so many pieces.
 constexpr int sm90_raw_bytes(int pieces, bool is_along_k) {
-  const int across = is_along_k || pieces % 2 != 0 ? 1 : 2;
+  const int across = sm90_pieces_across(pieces, is_along_k);
   return pieces / across * kPiece * 2 * sm90_raw_length(across);
 }
 

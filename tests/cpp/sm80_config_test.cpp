@@ -1,5 +1,5 @@
 // The configs of Gemm_Sm80: names that live in users' files, which problems it
-// takes, and by how many bytes it copies operands. A mistake in the last is a
+// takes, and which operands it takes as aligned. A mistake in the last is a
 // misaligned access on the GPU, which ends the process.
 
 #include "kernels/gemm/cuda/sm80_config.h"
@@ -94,14 +94,40 @@ TEST(Sm80Config, StagesFitABlocksMemory) {
   EXPECT_FALSE(takes(p, "_tile_128x128x32_stages_7_splitk_1_turned_0", kSmall));
   for (const Sm80Limits& limits : {kAmpere, kSmall}) {
     for (const Sm80Parameters& x : all_sm80_parameters(p, limits)) {
-      EXPECT_LE(sm80_block_bytes(x), limits.shared_bytes);
+      EXPECT_LE(sm80_block_bytes(p, x), limits.shared_bytes);
     }
   }
   const Sm80Parameters large{.tile_m = 128, .tile_n = 128};
-  EXPECT_EQ(sm80_usual_stages(large, kAmpere), 4);
-  EXPECT_EQ(sm80_usual_stages(large, kSmall), 3);
+  EXPECT_EQ(sm80_usual_stages(p, large, kAmpere), 4);
+  EXPECT_EQ(sm80_usual_stages(p, large, kSmall), 3);
   EXPECT_EQ(all_sm80_parameters(p, kSmall).front().stages, 4)
       << "the smallest tile's";
+}
+
+TEST(Sm80Config, StagesOfOperandsThatAreNotAlignedAreLarger) {
+  const Sm80Parameters x{.tile_m = 64, .tile_n = 128, .stages = 3};
+  const auto bytes = [&](const char* layout, int lda, int ldb) {
+    GemmProblem p = problem(4096, 4096, 4096, layout);
+    p.lda += lda;
+    p.ldb += ldb;
+    return static_cast<int>(sm80_block_bytes(p, x) / 3);
+  };
+  constexpr int kAligned = 2 * 32 * (64 + 128);
+  constexpr int kChunk = 16;
+  EXPECT_EQ(bytes("nt", 0, 0), kAligned);
+  EXPECT_EQ(bytes("nt", 1, 0), kAligned + kChunk * 32);
+  EXPECT_EQ(bytes("nt", 0, 4), kAligned + kChunk * 32);
+  EXPECT_EQ(bytes("nt", 1, 1), kAligned + kChunk * 64);
+  EXPECT_EQ(bytes("tt", 1, 1), kAligned + kChunk * (64 + 32));
+  EXPECT_EQ(bytes("nn", 0, 2), kAligned + kChunk * 128);
+  EXPECT_EQ(bytes("tn", 1, 0), kAligned + kChunk * (64 + 128));
+  GemmProblem p = problem(4096, 4096, 4096);
+  p.lda = 4097;
+  EXPECT_TRUE(takes(p, "_tile_128x128x32_stages_4_splitk_1_turned_0", kSmall));
+  EXPECT_FALSE(takes(p, "_tile_128x128x32_stages_5_splitk_1_turned_0", kSmall));
+  const Sm80Parameters large{.tile_m = 128, .tile_n = 128};
+  EXPECT_EQ(sm80_usual_stages(p, large, kAmpere), 4);
+  EXPECT_EQ(sm80_usual_stages(p, large, kSmall), 2);
 }
 
 TEST(Sm80Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
@@ -164,34 +190,42 @@ TEST(Sm80Layout, LinesAreAlongKOrNot) {
   }
 }
 
-TEST(Sm80Layout, UnitsAreWhatEveryLineIsAlignedTo) {
-  const auto units = [](auto change) {
-    GemmProblem p = problem(256, 256, 256);
+TEST(Sm80Layout, OperandsAreAlignedIfEveryLineIs) {
+  // Lines of `a` are along k, those of `b` are ks.
+  const auto are_aligned = [](auto change, const char* layout = "tt") {
+    GemmProblem p = problem(256, 256, 256, layout);
     change(p);
-    const Sm80Layout layout = sm80_layout(p);
-    return std::pair{layout.a.unit, layout.b.unit};
+    const Sm80Layout found = sm80_layout(p);
+    return std::pair{found.a.is_aligned, found.b.is_aligned};
   };
-  using Units = std::pair<int, int>;
-  EXPECT_EQ(units([](auto&) {}), (Units{16, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 257; }), (Units{2, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 258; }), (Units{4, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 260; }), (Units{8, 16}));
-  EXPECT_EQ(units([](auto& p) { p.ldb = 264; }), (Units{16, 16}));
-  for (const int align : {2, 4, 8, 16}) {
-    const auto given = static_cast<std::uint8_t>(align);
-    EXPECT_EQ(units([&](auto& p) { p.align_b = given; }), (Units{16, align}));
+  constexpr std::pair kBoth{true, true};
+  constexpr std::pair kOnlyA{true, false};
+  constexpr std::pair kOnlyB{false, true};
+  EXPECT_EQ(are_aligned([](auto&) {}), kBoth);
+  EXPECT_EQ(are_aligned([](auto& p) { p.ldb = 264; }), kBoth);
+  for (const int ld : {257, 258, 260}) {
+    EXPECT_EQ(are_aligned([&](auto& p) { p.lda = ld; }), kOnlyB);
+    EXPECT_EQ(are_aligned([&](auto& p) { p.ldb = ld; }), kOnlyA);
   }
-  // One line is apart from nothing, and so is one matrix; but copies of nothing
-  // have to be aligned where the next would be.
-  EXPECT_EQ(units([](auto& p) { p.m = 1, p.lda = 257; }), (Units{16, 16}));
+  for (const int align : {2, 4, 8}) {
+    const auto given = static_cast<std::uint8_t>(align);
+    EXPECT_EQ(are_aligned([&](auto& p) { p.align_b = given; }), kOnlyA);
+  }
+  // One line is apart from nothing, and so is one matrix.
+  EXPECT_EQ(are_aligned([](auto& p) { p.m = 1, p.lda = 257; }), kBoth);
   GemmProblem row = problem(1, 256, 256);
   row.lda = 257;
   EXPECT_EQ(sm80_layout(row).a.line_stride, 0);
-  EXPECT_EQ(units([](auto& p) { p.stride_a = 1; }), (Units{16, 16}));
-  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65537; }),
-            (Units{2, 16}));
-  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65540; }),
-            (Units{8, 16}));
+  EXPECT_EQ(are_aligned([](auto& p) { p.stride_a = 1; }), kBoth);
+  for (const int stride : {65537, 65540}) {
+    EXPECT_EQ(are_aligned([&](auto& p) { p.batch = 2, p.stride_a = stride; }),
+              kOnlyB);
+  }
+  // Where lines of both are along k, both are treated alike.
+  EXPECT_EQ(are_aligned([](auto&) {}, "tn"), kBoth);
+  EXPECT_EQ(are_aligned([](auto& p) { p.lda = 257; }, "tn"),
+            (std::pair{false, false}));
+  EXPECT_EQ(are_aligned([](auto& p) { p.ldb = 257; }, "nt"), kOnlyA);
 }
 
 TEST(Sm80Supports, EveryLeadingDimensionAndAlignmentOfElements) {

@@ -1,7 +1,8 @@
 """Gemm_Sm80 against float64: every tile, every way operands and outputs can lie.
 
-Operands are copied by 16, 8, 4 or 2 bytes, as all their lines are aligned; where lines begin
-and end, and which of their elements are copied how, is what most of these sizes are about.
+Lines of operands that are aligned to 16 bytes are read as matrices, all others are copied a
+little too early and put together; where lines begin and end, and which of their elements come with
+which copy, is what most of these sizes are about.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ Sm80Launch launch_of(const GemmProblem& p, const Sm80Parameters& x) {
   launch.a_has_k_contiguous = (x.turned ? layout.a : layout.b).k_is_contiguous;
   launch.b_has_k_contiguous = (x.turned ? layout.b : layout.a).k_is_contiguous;
   launch.blocks = static_cast<int>(cuda::sm80_tiles(p, x) * x.splits * p.batch);
-  launch.shared_bytes = cuda::sm80_block_bytes(x);
+  launch.shared_bytes = cuda::sm80_block_bytes(p, x);
   launch.most_shared_bytes = limits_of(p).shared_bytes;
   return launch;
 }
@@ -58,7 +58,7 @@ Sm80Operand describe(const Sm80Access& x) {
   operand.batch_stride = x.matrix_stride;
   operand.lines = static_cast<int>(x.lines);
   operand.length = static_cast<int>(x.length);
-  operand.unit = x.unit;
+  operand.is_aligned = x.is_aligned;
   return operand;
 }
 
@@ -187,7 +187,7 @@ std::vector<Config> GemmSm80::do_configs(const GemmProblem& problem) const {
       break;
     }
     const Sm80Parameters& x = guess.parameters;
-    if (x.stages == cuda::sm80_usual_stages(x, limits)) {
+    if (x.stages == cuda::sm80_usual_stages(problem, x, limits)) {
       configs.push_back(cuda::to_config(x));
     }
   }

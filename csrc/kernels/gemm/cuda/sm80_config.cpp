@@ -28,20 +28,15 @@ std::int64_t divide_up(std::int64_t value, std::int64_t by) {
   return (value + by - 1) / by;
 }
 
-// The longest copies that can be made of every line.
-int unit_of(const GemmProblem& p, const Sm80Access& x, std::uint8_t align) {
-  for (const int unit : {16, 8, 4}) {
-    const int elements = unit / static_cast<int>(size_of(p.a_dtype));
-    if (align >= unit && x.line_stride % elements == 0 &&
-        x.matrix_stride % elements == 0) {
-      return unit;
-    }
-  }
-  return 2;
+bool is_aligned(const GemmProblem& p, const Sm80Access& x, std::uint8_t align) {
+  constexpr int kBytes = 16;
+  const int elements = kBytes / static_cast<int>(size_of(p.a_dtype));
+  return align >= kBytes && x.line_stride % elements == 0 &&
+         x.matrix_stride % elements == 0;
 }
 
-// One line is apart from nothing, and so is one matrix. Where the next would be
-// matters all the same: copies of nothing have to be aligned too.
+// One line is apart from nothing, and so is one matrix: where the next would be
+// does not matter.
 Sm80Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
                   std::int64_t ld, std::int64_t stride, std::uint8_t align) {
   Sm80Access x;
@@ -50,7 +45,7 @@ Sm80Access access(const GemmProblem& p, bool k_is_contiguous, std::int64_t side,
   x.lines = k_is_contiguous ? side : p.k;
   x.line_stride = x.lines > 1 ? ld : 0;
   x.matrix_stride = p.batch > 1 ? stride : 0;
-  x.unit = unit_of(p, x, align);
+  x.is_aligned = is_aligned(p, x, align);
   return x;
 }
 
@@ -69,7 +64,7 @@ bool can_run(const GemmProblem& p, const Sm80Limits& limits,
              const Sm80Parameters& x) {
   if (!is_tile(x) || x.stages < kLeastStages || x.stages > kMostStages ||
       x.splits < 1 || x.splits > kMostSplits ||
-      sm80_block_bytes(x) > limits.shared_bytes) {
+      sm80_block_bytes(p, x) > limits.shared_bytes) {
     return false;
   }
   const std::int64_t tiles = sm80_tiles(p, x);
@@ -86,8 +81,17 @@ bool can_run(const GemmProblem& p, const Sm80Limits& limits,
 }  // namespace
 
 Sm80Layout sm80_layout(const GemmProblem& p) {
-  return {access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a),
-          access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b)};
+  Sm80Layout layout{
+      access(p, p.transpose_a, p.m, p.lda, p.stride_a, p.align_a),
+      access(p, !p.transpose_b, p.n, p.ldb, p.stride_b, p.align_b)};
+  // Of raw lines along k ks are taken in an order that the tensor cores' reads
+  // of such lines do not have. See sm80_raw.h.
+  if (layout.a.k_is_contiguous && layout.b.k_is_contiguous) {
+    const bool both = layout.a.is_aligned && layout.b.is_aligned;
+    layout.a.is_aligned = both;
+    layout.b.is_aligned = both;
+  }
+  return layout;
 }
 
 Config to_config(const Sm80Parameters& x) {
@@ -108,11 +112,12 @@ Status sm80_supports(const GemmProblem& p, const Sm80Limits& limits) {
              : Status::unsupported("the product has too many tiles");
 }
 
-int sm80_usual_stages(const Sm80Parameters& x, const Sm80Limits& limits) {
+int sm80_usual_stages(const GemmProblem& p, const Sm80Parameters& x,
+                      const Sm80Limits& limits) {
   Sm80Parameters fewer = x;
   fewer.stages = kMostUsualStages;
   while (fewer.stages > kLeastStages &&
-         2 * sm80_block_bytes(fewer) > limits.shared_bytes) {
+         2 * sm80_block_bytes(p, fewer) > limits.shared_bytes) {
     --fewer.stages;
   }
   return fewer.stages;
@@ -142,7 +147,7 @@ std::vector<Sm80Parameters> all_sm80_parameters(const GemmProblem& p,
       Sm80Parameters x{.tile_m = turned ? tile.rows : tile.columns,
                        .tile_n = turned ? tile.columns : tile.rows,
                        .turned = turned};
-      const int usual = sm80_usual_stages(x, limits);
+      const int usual = sm80_usual_stages(p, x, limits);
       x.stages = usual;
       add_splits(x);
       for (const int stages : {2, 3, 4, 6}) {
@@ -183,9 +188,16 @@ std::int64_t sm80_tiles(const GemmProblem& p, const Sm80Parameters& x) {
   return divide_up(p.m, x.tile_m) * divide_up(p.n, x.tile_n);
 }
 
-std::size_t sm80_block_bytes(const Sm80Parameters& x) {
+std::size_t sm80_block_bytes(const GemmProblem& p, const Sm80Parameters& x) {
+  const Sm80Layout layout = sm80_layout(p);
+  const auto part_bytes = [](const Sm80Access& access, int side) {
+    return sm80_part_bytes(side, access.k_is_contiguous, access.is_aligned);
+  };
   const Tile tile = tile_of(x);
-  return sm80_shared_bytes(tile.rows, tile.columns, x.stages);
+  return sm80_shared_bytes(tile.rows, tile.columns,
+                           part_bytes(layout.a, x.tile_m) +
+                               part_bytes(layout.b, x.tile_n),
+                           x.stages);
 }
 
 std::size_t sm80_workspace_bytes(const GemmProblem& p,

@@ -34,7 +34,7 @@ struct Sm80Limits {
 /// An operand as it is copied: lines of contiguous elements.
 struct Sm80Access {
   bool k_is_contiguous = true;  // so lines are rows or columns, else ks
-  int unit = 16;                // bytes that every line is aligned to
+  bool is_aligned = true;       // see Sm80Operand
   std::int64_t length = 0;
   std::int64_t lines = 0;
   std::int64_t line_stride = 0;  // in elements
@@ -53,7 +53,8 @@ Config to_config(const Sm80Parameters& parameters);
 Status sm80_supports(const GemmProblem& problem, const Sm80Limits& limits);
 
 /// As many stages as let two blocks share a multiprocessor, within reason.
-int sm80_usual_stages(const Sm80Parameters& parameters,
+int sm80_usual_stages(const GemmProblem& problem,
+                      const Sm80Parameters& parameters,
                       const Sm80Limits& limits);
 
 /// All that can run and are worth a try, each tile with its usual number of
@@ -70,8 +71,9 @@ std::optional<Sm80Parameters> sm80_from_config(const GemmProblem& problem,
 std::int64_t sm80_tiles(const GemmProblem& problem,
                         const Sm80Parameters& parameters);
 
-/// Of a block.
-std::size_t sm80_block_bytes(const Sm80Parameters& parameters);
+/// Of a block; more where operands are not aligned.
+std::size_t sm80_block_bytes(const GemmProblem& problem,
+                             const Sm80Parameters& parameters);
 
 /// The sums of all splits, until they are added up.
 std::size_t sm80_workspace_bytes(const GemmProblem& problem,

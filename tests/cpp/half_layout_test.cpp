@@ -1,5 +1,5 @@
-// How our tensor core kernels see the operands of a product, and by how many
-// bytes they can copy them. A mistake is a misaligned access on the GPU, which
+// How our tensor core kernels see the operands of a product, and which of them
+// they copy as aligned. A mistake is a misaligned access on the GPU, which
 // ends the process, or a tensor that the driver refuses.
 
 #include "kernels/gemm/cuda/half_layout.h"
@@ -26,50 +26,36 @@ TEST(HalfLayout, LinesAreAlongKOrNot) {
   }
 }
 
-TEST(HalfLayout, UnitsAreWhatEveryLineIsAlignedTo) {
-  const auto units = [](auto change) {
+TEST(HalfLayout, OperandsAreAlignedIfEveryLineIs) {
+  const auto are_aligned = [](auto change) {
     GemmProblem p = gpu_problem(256, 256, 256);
     change(p);
     const HalfLayout layout = half_layout(p);
-    return std::pair{layout.a.unit, layout.b.unit};
+    return std::pair{layout.a.is_aligned, layout.b.is_aligned};
   };
-  using Units = std::pair<int, int>;
-  EXPECT_EQ(units([](auto&) {}), (Units{16, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 257; }), (Units{2, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 258; }), (Units{4, 16}));
-  EXPECT_EQ(units([](auto& p) { p.lda = 260; }), (Units{8, 16}));
-  EXPECT_EQ(units([](auto& p) { p.ldb = 264; }), (Units{16, 16}));
-  for (const int align : {2, 4, 8, 16}) {
-    const auto given = static_cast<std::uint8_t>(align);
-    EXPECT_EQ(units([&](auto& p) { p.align_b = given; }), (Units{16, align}));
+  constexpr std::pair kBoth{true, true};
+  constexpr std::pair kOnlyA{true, false};
+  constexpr std::pair kOnlyB{false, true};
+  EXPECT_EQ(are_aligned([](auto&) {}), kBoth);
+  EXPECT_EQ(are_aligned([](auto& p) { p.ldb = 264; }), kBoth);
+  for (const int ld : {257, 258, 260}) {
+    EXPECT_EQ(are_aligned([&](auto& p) { p.lda = ld; }), kOnlyB);
+    EXPECT_EQ(are_aligned([&](auto& p) { p.ldb = ld; }), kOnlyA);
   }
-  // One line is apart from nothing, and so is one matrix; but copies of nothing
-  // have to be aligned where the next would be.
-  EXPECT_EQ(units([](auto& p) { p.m = 1, p.lda = 257; }), (Units{16, 16}));
+  for (const int align : {2, 4, 8}) {
+    const auto given = static_cast<std::uint8_t>(align);
+    EXPECT_EQ(are_aligned([&](auto& p) { p.align_b = given; }), kOnlyA);
+  }
+  // One line is apart from nothing, and so is one matrix.
+  EXPECT_EQ(are_aligned([](auto& p) { p.m = 1, p.lda = 257; }), kBoth);
   GemmProblem row = gpu_problem(1, 256, 256);
   row.lda = 257;
   EXPECT_EQ(half_layout(row).a.line_stride, 0);
-  EXPECT_EQ(units([](auto& p) { p.stride_a = 1; }), (Units{16, 16}));
-  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65537; }),
-            (Units{2, 16}));
-  EXPECT_EQ(units([](auto& p) { p.batch = 2, p.stride_a = 65540; }),
-            (Units{8, 16}));
-}
-
-TEST(HalfLayout, LinesThatBeginAtMultiplesOf16BytesAreAligned) {
-  GemmProblem p = gpu_problem(256, 256, 256);
-  EXPECT_TRUE(half_layout(p).a.is_aligned());
-  p.lda = 257;
-  EXPECT_FALSE(half_layout(p).a.is_aligned());
-  EXPECT_TRUE(half_layout(p).b.is_aligned());
-  p.lda = 264;
-  EXPECT_TRUE(half_layout(p).a.is_aligned());
-  p.align_a = 8;
-  EXPECT_FALSE(half_layout(p).a.is_aligned());
-  // One line is apart from nothing.
-  GemmProblem row = gpu_problem(1, 256, 255);
-  row.ldb = 256;
-  EXPECT_TRUE(half_layout(row).a.is_aligned());
+  EXPECT_EQ(are_aligned([](auto& p) { p.stride_a = 1; }), kBoth);
+  for (const int stride : {65537, 65540}) {
+    EXPECT_EQ(are_aligned([&](auto& p) { p.batch = 2, p.stride_a = stride; }),
+              kOnlyB);
+  }
 }
 
 }  // namespace

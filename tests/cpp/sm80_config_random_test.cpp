@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/gemm/cuda/half_layout.h"
 #include "random_gpu_problems.h"
 #include "tuning/plan.h"
 
@@ -38,7 +37,7 @@ Config random_config(RandomGpuProblems& random) {
 void expect_fits(const GemmProblem& p, const Sm80Limits& limits,
                  const Sm80Parameters& x) {
   EXPECT_LE(sm80_splits(p, x).workspace_bytes(), limits.workspace_cap);
-  EXPECT_LE(sm80_block_bytes(x), limits.shared_bytes);
+  EXPECT_LE(sm80_block_bytes(p, x), limits.shared_bytes);
   EXPECT_LE(sm80_splits(p, x).blocks(),
             std::numeric_limits<std::int32_t>::max());
   if (x.splits > 1) {
@@ -46,14 +45,18 @@ void expect_fits(const GemmProblem& p, const Sm80Limits& limits,
               static_cast<std::int64_t>(kMostCounters));
     EXPECT_LE(x.splits, (p.k + 31) / 32) << "an empty split";
   }
-  const HalfLayout layout = half_layout(p);
+  const HalfLayout layout = sm80_layout(p);
   for (const auto& [access, align] :
        {std::pair{layout.a, p.align_a}, std::pair{layout.b, p.align_b}}) {
-    const int elements = access.unit / 2;
-    EXPECT_LE(access.unit, align);
-    EXPECT_EQ(access.line_stride % elements, 0);
-    EXPECT_EQ(access.matrix_stride % elements, 0);
+    if (access.is_aligned) {
+      EXPECT_GE(align, 16);
+      EXPECT_EQ(access.line_stride % 8, 0);
+      EXPECT_EQ(access.matrix_stride % 8, 0);
+    }
   }
+  EXPECT_TRUE(layout.a.is_aligned == layout.b.is_aligned ||
+              !layout.a.k_is_contiguous || !layout.b.k_is_contiguous)
+      << "no kernel has this";
   const auto again = sm80_from_config(p, limits, to_config(x));
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(to_config(*again), to_config(x));
@@ -76,7 +79,7 @@ TEST(Sm80ConfigRandom, WhatIsOfferedCanRun) {
       configs.push_back(to_config(x));
       ASSERT_EQ(std::count(configs.begin(), configs.end(), configs.back()), 1)
           << configs.back().to_text();
-      has_usual = has_usual || x.stages == sm80_usual_stages(x, limits);
+      has_usual = has_usual || x.stages == sm80_usual_stages(p, x, limits);
     }
     EXPECT_TRUE(has_usual) << "nothing to propose";
   }

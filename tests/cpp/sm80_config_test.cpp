@@ -85,14 +85,40 @@ TEST(Sm80Config, StagesFitABlocksMemory) {
   EXPECT_FALSE(takes(p, "_tile_128x128x32_stages_7_splitk_1_turned_0", kSmall));
   for (const Sm80Limits& limits : {kAmpere, kSmall}) {
     for (const Sm80Parameters& x : all_sm80_parameters(p, limits)) {
-      EXPECT_LE(sm80_block_bytes(x), limits.shared_bytes);
+      EXPECT_LE(sm80_block_bytes(p, x), limits.shared_bytes);
     }
   }
   const Sm80Parameters large{.tile_m = 128, .tile_n = 128};
-  EXPECT_EQ(sm80_usual_stages(large, kAmpere), 4);
-  EXPECT_EQ(sm80_usual_stages(large, kSmall), 3);
+  EXPECT_EQ(sm80_usual_stages(p, large, kAmpere), 4);
+  EXPECT_EQ(sm80_usual_stages(p, large, kSmall), 3);
   EXPECT_EQ(all_sm80_parameters(p, kSmall).front().stages, 4)
       << "the smallest tile's";
+}
+
+TEST(Sm80Config, StagesOfOperandsThatAreNotAlignedAreLarger) {
+  const Sm80Parameters x{.tile_m = 64, .tile_n = 128, .stages = 3};
+  const auto bytes = [&](const char* layout, int lda, int ldb) {
+    GemmProblem p = problem(4096, 4096, 4096, layout);
+    p.lda += lda;
+    p.ldb += ldb;
+    return static_cast<int>(sm80_block_bytes(p, x) / 3);
+  };
+  constexpr int kAligned = 2 * 32 * (64 + 128);
+  constexpr int kChunk = 16;
+  EXPECT_EQ(bytes("nt", 0, 0), kAligned);
+  EXPECT_EQ(bytes("nt", 1, 0), kAligned + kChunk * 32);
+  EXPECT_EQ(bytes("nt", 0, 4), kAligned + kChunk * 32);
+  EXPECT_EQ(bytes("nt", 1, 1), kAligned + kChunk * 64);
+  EXPECT_EQ(bytes("tt", 1, 1), kAligned + kChunk * (64 + 32));
+  EXPECT_EQ(bytes("nn", 0, 2), kAligned + kChunk * 128);
+  EXPECT_EQ(bytes("tn", 1, 0), kAligned + kChunk * (64 + 128));
+  GemmProblem p = problem(4096, 4096, 4096);
+  p.lda = 4097;
+  EXPECT_TRUE(takes(p, "_tile_128x128x32_stages_4_splitk_1_turned_0", kSmall));
+  EXPECT_FALSE(takes(p, "_tile_128x128x32_stages_5_splitk_1_turned_0", kSmall));
+  const Sm80Parameters large{.tile_m = 128, .tile_n = 128};
+  EXPECT_EQ(sm80_usual_stages(p, large, kAmpere), 4);
+  EXPECT_EQ(sm80_usual_stages(p, large, kSmall), 2);
 }
 
 TEST(Sm80Config, SplitsNeedIdleMultiprocessorsWorkspaceAndAK) {
@@ -140,6 +166,21 @@ TEST(Sm80Config, WorkspaceHoldsEverySplitOfEveryTile) {
             sizeof(float) * 5 * 3 * 128 * 64);
   EXPECT_EQ(sm80_splits(in_batches(p, 7), x).workspace_bytes(),
             sizeof(float) * 7 * 5 * 3 * 128 * 64);
+}
+
+TEST(Sm80Layout, WhereLinesOfBothAreAlongKBothAreTreatedAlike) {
+  const auto are_aligned = [](int lda, int ldb, const char* layout) {
+    GemmProblem p = laid_out(256, 256, 256, layout);
+    p.lda = lda;
+    p.ldb = ldb;
+    const HalfLayout found = sm80_layout(p);
+    return std::pair{found.a.is_aligned, found.b.is_aligned};
+  };
+  EXPECT_EQ(are_aligned(256, 256, "tn"), (std::pair{true, true}));
+  EXPECT_EQ(are_aligned(257, 256, "tn"), (std::pair{false, false}));
+  EXPECT_EQ(are_aligned(256, 260, "tn"), (std::pair{false, false}));
+  EXPECT_EQ(are_aligned(257, 256, "tt"), (std::pair{false, true}));
+  EXPECT_EQ(are_aligned(256, 257, "nt"), (std::pair{true, false}));
 }
 
 TEST(Sm80Supports, EveryLeadingDimensionAndAlignmentOfElements) {

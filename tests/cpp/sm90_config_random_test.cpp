@@ -41,7 +41,7 @@ void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
   }
   const HalfLayout layout = half_layout(p);
   for (const HalfLines& access : {layout.a, layout.b}) {
-    if (access.is_aligned()) {  // what the driver wants of a tensor
+    if (access.is_aligned) {  // what the driver wants of a tensor
       EXPECT_EQ(access.line_stride % 8, 0);
       EXPECT_EQ(access.matrix_stride % 8, 0);
     }

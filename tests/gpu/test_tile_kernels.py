@@ -1,8 +1,8 @@
 """Gemm_Sm80 and Gemm_Sm90 against float64: every tile, every way operands and outputs can lie.
 
-Where lines begin and end is what most of these sizes are about: Gemm_Sm80 copies operands by
-16, 8, 4 or 2 bytes, as all their lines are aligned, and Gemm_Sm90 shifts those whose lines
-begin at no multiples of 16 bytes to their places on the way (see sm90_shift.cuh).
+Where lines begin and end is what most of these sizes are about: lines that begin at no multiples
+of 16 bytes are copied from the multiple before on, and Gemm_Sm80 puts their elements together when
+it reads them, Gemm_Sm90 on the way (see sm80_raw.h and sm90_shift.cuh).
 """
 
 from __future__ import annotations

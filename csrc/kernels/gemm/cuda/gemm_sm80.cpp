@@ -5,7 +5,6 @@
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
-#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/sm80_config.h"
 #include "kernels/gemm/cuda/sm80_product.h"
 #include "kernels/gemm/cuda/sm80_strip.h"
@@ -32,14 +31,14 @@ Sm80Limits limits_of(const GemmProblem& p) {
 }
 
 Sm80Launch launch_of(const GemmProblem& p, const Sm80Parameters& x) {
-  const HalfLayout layout = cuda::half_layout(p);
+  const HalfLayout layout = cuda::sm80_layout(p);
   Sm80Launch launch;
   launch.tile_rows = x.turned ? x.tile_m : x.tile_n;
   launch.tile_columns = x.turned ? x.tile_n : x.tile_m;
   launch.a_has_k_contiguous = (x.turned ? layout.a : layout.b).k_is_contiguous;
   launch.b_has_k_contiguous = (x.turned ? layout.b : layout.a).k_is_contiguous;
   launch.blocks = static_cast<int>(cuda::sm80_splits(p, x).blocks());
-  launch.shared_bytes = cuda::sm80_block_bytes(x);
+  launch.shared_bytes = cuda::sm80_block_bytes(p, x);
   launch.most_shared_bytes = limits_of(p).shared_bytes;
   return launch;
 }
@@ -50,13 +49,13 @@ Sm80Operand describe(const HalfLines& x) {
   operand.batch_stride = x.matrix_stride;
   operand.lines = static_cast<int>(x.lines);
   operand.length = static_cast<int>(x.length);
-  operand.unit = x.unit;
+  operand.is_aligned = x.is_aligned;
   return operand;
 }
 
 // All of the product that is known before the addresses are.
 Sm80Product describe(const GemmProblem& p, const Sm80Parameters& x) {
-  const HalfLayout layout = cuda::half_layout(p);
+  const HalfLayout layout = cuda::sm80_layout(p);
   Sm80Product product{};
   product.a = describe(x.turned ? layout.a : layout.b);
   product.b = describe(x.turned ? layout.b : layout.a);
@@ -149,7 +148,7 @@ std::vector<Config> GemmSm80::do_configs(const GemmProblem& problem) const {
   std::vector<Sm80Parameters> usual =
       cuda::all_sm80_parameters(problem, limits);
   std::erase_if(usual, [&](const Sm80Parameters& x) {
-    return x.stages != cuda::sm80_usual_stages(x, limits);
+    return x.stages != cuda::sm80_usual_stages(problem, x, limits);
   });
   return cuda::proposals(fastest_first(problem, usual));
 }

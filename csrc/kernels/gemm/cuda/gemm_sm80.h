@@ -6,10 +6,10 @@
 //
 // What it is for: libraries fall back to kernels that load single elements
 // where a side or a leading dimension is no multiple of 8, and take several
-// times as long as the same product one column larger. Here operands are copied
-// by as many bytes at once as their lines are aligned to, and where that is a
-// single element, by words that are put right on their way; outputs are written
-// line by line, wherever a line begins.
+// times as long as the same product one column larger. Here such lines are
+// copied by 16 bytes like all others, a little more than is needed of each, and
+// put right when they are multiplied; outputs are written line by line,
+// wherever a line begins.
 //
 // Parameters: `tile` m x n x k of a block, `stages` that are on their way at
 // one time, `splitk`, blocks that share one tile and add it up in a fixed

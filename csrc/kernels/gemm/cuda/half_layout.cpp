@@ -3,19 +3,14 @@
 namespace tunedops::cuda {
 namespace {
 
-// The longest copies that can be made of every line.
-int unit_of(const GemmProblem& p, const HalfLines& x, std::uint8_t align) {
-  for (const int unit : {16, 8, 4}) {
-    if (align >= unit && is_multiple_of(unit, x.line_stride, p.a_dtype) &&
-        is_multiple_of(unit, x.matrix_stride, p.a_dtype)) {
-      return unit;
-    }
-  }
-  return 2;
+bool is_aligned(const GemmProblem& p, const HalfLines& x, std::uint8_t align) {
+  constexpr int kBytes = 16;
+  return align >= kBytes && is_multiple_of(kBytes, x.line_stride, p.a_dtype) &&
+         is_multiple_of(kBytes, x.matrix_stride, p.a_dtype);
 }
 
-// One line is apart from nothing, and so is one matrix. Where the next would be
-// matters all the same: copies of nothing have to be aligned too.
+// One line is apart from nothing, and so is one matrix: where the next would be
+// does not matter.
 HalfLines lines_of(const GemmProblem& p, bool k_is_contiguous,
                    std::int64_t side, std::int64_t ld, std::int64_t stride,
                    std::uint8_t align) {
@@ -25,7 +20,7 @@ HalfLines lines_of(const GemmProblem& p, bool k_is_contiguous,
   x.lines = k_is_contiguous ? side : p.k;
   x.line_stride = x.lines > 1 ? ld : 0;
   x.matrix_stride = p.batch > 1 ? stride : 0;
-  x.unit = unit_of(p, x, align);
+  x.is_aligned = is_aligned(p, x, align);
   return x;
 }
 

@@ -11,14 +11,12 @@ namespace tunedops::cuda {
 
 struct HalfLines {
   bool k_is_contiguous = true;  // so lines are rows or columns, else ks
-  int unit = 16;                // bytes that every line is aligned to, 2 to 16
+  /// Every line begins at a multiple of 16 bytes, as copies of many want it.
+  bool is_aligned = true;
   std::int64_t length = 0;
   std::int64_t lines = 0;
   std::int64_t line_stride = 0;    // in elements
   std::int64_t matrix_stride = 0;  // 0: all matrices are the same
-
-  /// As Hopper's copy engine wants them.
-  bool is_aligned() const { return unit == 16; }
 };
 
 struct HalfLayout {

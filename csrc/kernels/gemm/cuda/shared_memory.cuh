@@ -8,33 +8,18 @@
 
 namespace tunedops::cuda {
 
-/// Begins to copy `kBytes`: 4, 8 or 16, to which both addresses are aligned.
-template <int kBytes>
+/// Begins to copy 16 bytes, to which both addresses are aligned.
 __device__ inline void begin_copy(unsigned to, const void* from) {
-  if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-                 "l"(from)
-                 : "memory");
-  } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to),
-                 "l"(from), "n"(kBytes)
-                 : "memory");
-  }
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from)
+               : "memory");
 }
 
 /// The same of the first `bytes` only; the rest becomes zeros. What is not
-/// copied is not read either: without bytes, nothing needs to be there.
-template <int kBytes>
+/// copied is not read either.
 __device__ inline void begin_copy(unsigned to, const void* from, int bytes) {
-  if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
-                 "l"(from), "r"(bytes)
-                 : "memory");
-  } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to),
-                 "l"(from), "n"(kBytes), "r"(bytes)
-                 : "memory");
-  }
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+               "l"(from), "r"(bytes)
+               : "memory");
 }
 
 __device__ inline unsigned load_word(unsigned from) {
@@ -64,13 +49,6 @@ __device__ inline unsigned short load_element(unsigned from) {
 
 __device__ inline void store_word(unsigned to, unsigned word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
-}
-
-/// Of two bytes: the lower half of the word.
-__device__ inline void store_element(unsigned to, unsigned word) {
-  asm volatile("st.shared.u16 [%0], %1;" ::"r"(to),
-               "h"(static_cast<unsigned short>(word))
-               : "memory");
 }
 
 /// Ends a group of this thread's copies.

@@ -26,12 +26,24 @@ bool can_run(const GemmProblem& p, const Sm80Limits& limits,
              const Sm80Parameters& x) {
   return std::ranges::find(kTiles, tile_of(x)) != std::end(kTiles) &&
          x.stages >= kLeastStages && x.stages <= kMostStages &&
-         sm80_block_bytes(x) <= limits.shared_bytes &&
+         sm80_block_bytes(p, x) <= limits.shared_bytes &&
          can_split(p, sm80_splits(p, x), divide_up(p.k, kSm80StageK),
                    limits.workspace_cap);
 }
 
 }  // namespace
+
+HalfLayout sm80_layout(const GemmProblem& p) {
+  HalfLayout layout = half_layout(p);
+  // Of raw lines along k ks are taken in an order that the tensor cores' reads
+  // of such lines do not have. See sm80_raw.h.
+  if (layout.a.k_is_contiguous && layout.b.k_is_contiguous) {
+    const bool both = layout.a.is_aligned && layout.b.is_aligned;
+    layout.a.is_aligned = both;
+    layout.b.is_aligned = both;
+  }
+  return layout;
+}
 
 Config to_config(const Sm80Parameters& x) {
   return Config()
@@ -51,11 +63,12 @@ Status sm80_supports(const GemmProblem& p, const Sm80Limits& limits) {
              : Status::unsupported("the product has too many tiles");
 }
 
-int sm80_usual_stages(const Sm80Parameters& x, const Sm80Limits& limits) {
+int sm80_usual_stages(const GemmProblem& p, const Sm80Parameters& x,
+                      const Sm80Limits& limits) {
   Sm80Parameters fewer = x;
   fewer.stages = kMostUsualStages;
   while (fewer.stages > kLeastStages &&
-         2 * sm80_block_bytes(fewer) > limits.shared_bytes) {
+         2 * sm80_block_bytes(p, fewer) > limits.shared_bytes) {
     --fewer.stages;
   }
   return fewer.stages;
@@ -84,7 +97,7 @@ std::vector<Sm80Parameters> all_sm80_parameters(const GemmProblem& p,
     for (const InstructionTile& tile : kTiles) {
       const auto [tile_m, tile_n] = to_problem(tile, turned);
       Sm80Parameters x{.tile_m = tile_m, .tile_n = tile_n, .turned = turned};
-      const int usual = sm80_usual_stages(x, limits);
+      const int usual = sm80_usual_stages(p, x, limits);
       x.stages = usual;
       add_splits(x);
       for (const int stages : {2, 3, 4, 6}) {
@@ -118,9 +131,16 @@ SplitTiles sm80_splits(const GemmProblem& p, const Sm80Parameters& x) {
           .meet_in_memory = x.splits > 1};
 }
 
-std::size_t sm80_block_bytes(const Sm80Parameters& x) {
+std::size_t sm80_block_bytes(const GemmProblem& p, const Sm80Parameters& x) {
+  const HalfLayout layout = sm80_layout(p);
+  const auto part_bytes = [](const HalfLines& lines, int side) {
+    return sm80_part_bytes(side, lines.k_is_contiguous, lines.is_aligned);
+  };
   const InstructionTile tile = tile_of(x);
-  return sm80_shared_bytes(tile.rows, tile.columns, x.stages);
+  return sm80_shared_bytes(tile.rows, tile.columns,
+                           part_bytes(layout.a, x.tile_m) +
+                               part_bytes(layout.b, x.tile_n),
+                           x.stages);
 }
 
 }  // namespace tunedops::cuda

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/split_tiles.h"
 #include "kernels/gemm/gemm_problem.h"
 #include "tuning/config.h"
@@ -32,13 +33,18 @@ struct Sm80Limits {
   std::size_t workspace_cap = 0;  // in bytes
 };
 
+/// How operands are copied: if lines of both are along k, both are aligned or
+/// none.
+HalfLayout sm80_layout(const GemmProblem& problem);
+
 /// `_tile_128x128x32_stages_4_splitk_1_turned_0`
 Config to_config(const Sm80Parameters& parameters);
 
 Status sm80_supports(const GemmProblem& problem, const Sm80Limits& limits);
 
 /// As many stages as let two blocks share a multiprocessor, within reason.
-int sm80_usual_stages(const Sm80Parameters& parameters,
+int sm80_usual_stages(const GemmProblem& problem,
+                      const Sm80Parameters& parameters,
                       const Sm80Limits& limits);
 
 /// All that can run and are worth a try, each tile with its usual number of
@@ -54,7 +60,8 @@ std::optional<Sm80Parameters> sm80_from_config(const GemmProblem& problem,
 SplitTiles sm80_splits(const GemmProblem& problem,
                        const Sm80Parameters& parameters);
 
-/// Of a block.
-std::size_t sm80_block_bytes(const Sm80Parameters& parameters);
+/// Of a block; more where operands are not aligned.
+std::size_t sm80_block_bytes(const GemmProblem& problem,
+                             const Sm80Parameters& parameters);
 
 }  // namespace tunedops::cuda

@@ -1,142 +1,81 @@
 #pragma once
 
-// How a block of Gemm_Sm80 brings its part of an operand: by copies of 16, 8 or
-// 4 bytes that need no registers, as the alignment of lines allows; where they
-// are aligned to their elements only, by words that wait in registers while the
-// stage before is multiplied. Nothing outside of a line is read. What is beyond
-// the end of k comes as zeros.
+// How a block of Gemm_Sm80 brings its part of an operand: by copies of 16 bytes
+// that need no registers. Where lines are not aligned to that, copies begin at
+// the multiple before, and there is one more of each line. Of memory nothing is
+// read but the multiples of 16 bytes that have elements of a line, and nothing
+// behind its end. What is beyond the end of k comes as zeros.
 
 #include <cstdint>
 
 #include "kernels/gemm/cuda/shared_memory.cuh"
 #include "kernels/gemm/cuda/sm80_product.h"
-#include "kernels/gemm/cuda/sm80_tile.h"
+#include "kernels/gemm/cuda/sm80_raw.h"
 
 namespace tunedops::cuda {
 
-/// Of one operand, step after step. What a thread copies of a step are units
-/// that lie below each other.
+/// The matrix of a batch.
+__device__ inline const unsigned short* sm80_matrix(const Sm80Operand& operand,
+                                                    int batch) {
+  return static_cast<const unsigned short*>(operand.data) +
+         batch * operand.batch_stride;
+}
+
+/// How many elements behind a multiple of 16 bytes a line begins: the line of
+/// that number, or one that is a multiple of eight further, and also a multiple
+/// of eight elements further in it.
+__device__ inline int sm80_shift(const unsigned short* matrix,
+                                 const Sm80Operand& operand, int line) {
+  return (static_cast<int>(reinterpret_cast<std::uintptr_t>(matrix) / 2 % 8) +
+          static_cast<int>(operand.line_stride % 8) * line) &
+         7;
+}
+
+/// Of one operand, step after step. `Part`: a Sm80Part or a Sm80Raw. What a
+/// thread copies of a step are chunks that lie below each other.
 template <class Part>
 class Sm80Copier {
  public:
   /// Of the rows (or columns) from `first` on, `step` being the first step.
   __device__ Sm80Copier(const Sm80Operand& operand, int first, int step,
                         int batch)
-      : p_(operand), data_(static_cast<const unsigned short*>(operand.data) +
-                           batch * operand.batch_stride) {
-    line_ = Part::kIsAlongK ? first : step * kSm80StageK;
-    at_ = Part::kIsAlongK ? step * kSm80StageK : first;
-    if (p_.unit == 16) {
-      place_units<16>();
-    } else if (p_.unit == 8) {
-      place_units<8>();
-    } else {
-      place_units<4>();
+      : p_(operand) {
+    const unsigned short* const matrix = sm80_matrix(operand, batch);
+    const int in_part = Units::line(thread());
+    const int chunk = Units::chunk(thread());
+    const int line = (Part::kIsAlongK ? first : step * kSm80StageK) + in_part;
+    int element = (Part::kIsAlongK ? step * kSm80StageK : first) + 8 * chunk;
+    if constexpr (Part::kIsRaw) {
+      element -= sm80_shift(matrix, operand, in_part);
     }
-    if (is_by_words()) {
-      is_odd_ = is_odd(Words::line(thread()));
-      from_ -= is_odd_;
-      left_ += is_odd_;
-    }
+    from_ = matrix + line * p_.line_stride + element;
+    lines_left_ = p_.lines - line;
+    left_ = p_.length - element;
+    place_ = Part::place(in_part, 16 * chunk);
   }
-
-  /// Whether lines are copied by words, else without registers.
-  __device__ bool is_by_words() const { return p_.unit == 2; }
 
   /// Begins to copy the next step's part to a stage.
   __device__ void begin(unsigned to) {
-    if (p_.unit == 16) {
-      begin_units<16>(to);
-    } else if (p_.unit == 8) {
-      begin_units<8>(to);
-    } else if (p_.unit == 4) {
-      begin_units<4>(to);
-    }
-  }
-
-  /// Begins to load the words of the next step.
-  __device__ void load() {
-    const Sm80Word word{p_.length - left_, p_.length};
-    const std::int64_t apart = Words::line_step(1) * p_.line_stride;
+    const std::int64_t apart = Units::line_step(1) * p_.line_stride;
     const unsigned short* from = from_;
-    if (word.is_whole()) {
+    const bool is_inside =
+        left_ >= 8 && lines_left_ > Units::line_step(Units::kCount - 1);
+    if (is_inside) {  // takes half as many instructions
 #pragma unroll
-      for (int i = 0; i < Words::kCount; ++i, from += apart) {
-        words_[i] = Words::line_step(i) < lines_left_
-                        ? __ldg(reinterpret_cast<const unsigned*>(from))
-                        : 0;
+      for (int i = 0; i < Units::kCount; ++i, from += apart) {
+        begin_copy(to + place_ + Units::place_step(i), from);
       }
     } else {
-      from += word.single() - word.at;
+      const int bytes = bytes_to_copy(left_);
 #pragma unroll
-      for (int i = 0; i < Words::kCount; ++i, from += apart) {
-        words_[i] = word.has_single() && Words::line_step(i) < lines_left_
-                        ? unsigned{__ldg(from)} << word.single_shift()
-                        : 0;
+      for (int i = 0; i < Units::kCount; ++i, from += apart) {
+        begin_some(to + place_ + Units::place_step(i), from,
+                   Units::line_step(i) < lines_left_ ? bytes : 0);
       }
     }
-    const int thread = thread_anew();
-    const int last = at_ + Part::kLength - 1;
-    last_ = ends_alone(thread) && last < p_.length && line_ + thread < p_.lines
-                ? __ldg(data_ + (line_ + thread) * p_.line_stride + last)
-                : 0;
-    at_ += Part::kIsAlongK ? kSm80StageK : 0;
-    line_ += Part::kIsAlongK ? 0 : kSm80StageK;
-    advance();
-  }
-
-  /// Puts them into a stage.
-  __device__ void store(unsigned to) const {
-    const int thread = thread_anew();
-    if (is_odd_ == 0) {
-#pragma unroll
-      for (int i = 0; i < Words::kCount; ++i) {
-        store_word(to + Words::stepped(place_, i), words_[i]);
-      }
-    } else {
-      // In front of a line's first word is another line's place.
-      const int byte = Words::byte(thread);
-      const int before =
-          Part::place(Words::line(thread), byte == 0 ? 0 : byte - 2);
-#pragma unroll
-      for (int i = 0; i < Words::kCount; ++i) {
-        if (byte != 0) {
-          store_element(to + Words::stepped(before, i), words_[i]);
-        }
-        store_element(to + Words::stepped(place_, i), words_[i] >> 16);
-      }
+    if constexpr (Part::kIsRaw) {
+      begin_tail(to);
     }
-    if (ends_alone(thread)) {
-      store_element(to + Part::place(thread, Part::kLineBytes - 2), last_);
-    }
-  }
-
- private:
-  using Words = Sm80Units<Part, 4>;
-
-  __device__ static int thread() { return static_cast<int>(threadIdx.x); }
-
-  // The same, hidden from the compiler, so that it does not keep in registers
-  // what becomes of it.
-  __device__ static int thread_anew() {
-    int thread = static_cast<int>(threadIdx.x);
-    asm volatile("" : "+r"(thread));
-    return thread;
-  }
-
-  // Where this thread's first unit is.
-  template <int kUnit>
-  __device__ void place_units() {
-    using Units = Sm80Units<Part, kUnit>;
-    const int line = Units::line(thread());
-    const int byte = Units::byte(thread());
-    from_ = data_ + (line_ + line) * p_.line_stride + at_ + byte / 2;
-    lines_left_ = p_.lines - line_ - line;
-    left_ = p_.length - at_ - byte / 2;
-    place_ = Part::place(line, byte);
-  }
-
-  __device__ void advance() {
     if constexpr (Part::kIsAlongK) {
       from_ += kSm80StageK;
       left_ -= kSm80StageK;
@@ -146,54 +85,38 @@ class Sm80Copier {
     }
   }
 
-  template <int kUnit>
-  __device__ void begin_units(unsigned to) {
-    using Units = Sm80Units<Part, kUnit>;
-    const std::int64_t apart = Units::line_step(1) * p_.line_stride;
-    const unsigned short* from = from_;
-    const bool is_inside =
-        left_ >= kUnit / 2 && lines_left_ > Units::line_step(Units::kCount - 1);
-    if (is_inside) {  // takes half as many instructions
-#pragma unroll
-      for (int i = 0; i < Units::kCount; ++i, from += apart) {
-        begin_copy<kUnit>(to + Units::stepped(place_, i), from);
-      }
-    } else {
-      const int bytes = bytes_to_copy(left_, kUnit);
-#pragma unroll
-      for (int i = 0; i < Units::kCount; ++i, from += apart) {
-        begin_copy<kUnit>(to + Units::stepped(place_, i), from,
-                          Units::line_step(i) < lines_left_ ? bytes : 0);
-      }
+ private:
+  using Units = Sm80Units<Part>;
+
+  __device__ static int thread() { return static_cast<int>(threadIdx.x); }
+
+  // Of no bytes, nothing has to be where they would be: so that is not named.
+  __device__ void begin_some(unsigned to, const unsigned short* from,
+                             int bytes) const {
+    const std::uintptr_t somewhere =
+        reinterpret_cast<std::uintptr_t>(p_.data) & ~std::uintptr_t{15};
+    begin_copy(to, bytes == 0 ? reinterpret_cast<const void*>(somewhere) : from,
+               bytes);
+  }
+
+  // The last chunk of a line.
+  __device__ void begin_tail(unsigned to) const {
+    const int unit = Units::tail_unit(thread());
+    if (unit < Units::kCount) {
+      const int lines = Units::line_step(unit);
+      const int chunks = Units::kOfLine - Units::chunk(thread());
+      begin_some(to + place_ + lines * Part::kPitch +
+                     chunks * Part::kChunkPitch,
+                 from_ + lines * p_.line_stride + 8 * chunks,
+                 lines < lines_left_ ? bytes_to_copy(left_ - 8 * chunks) : 0);
     }
-    advance();
-  }
-
-  // Whether a line of the part begins at an odd element: in every step, since
-  // steps are an even number of elements or lines.
-  __device__ int is_odd(int line) const {
-    const std::int64_t elements = (line_ + line) * p_.line_stride;
-    return static_cast<int>(
-        (reinterpret_cast<std::uintptr_t>(data_ + elements) / 2) & 1);
-  }
-
-  // Whether this thread has to fetch the last element of the line that has its
-  // number.
-  __device__ bool ends_alone(int thread) const {
-    return thread < Part::kLines && is_odd(thread) != 0;
   }
 
   const Sm80Operand& p_;
-  const unsigned short* data_;
-  int line_;  // where the next step's part begins
-  int at_;
-  const unsigned short* from_;  // this thread's first unit of it
+  const unsigned short* from_;  // this thread's first chunk of the next step
   int lines_left_;              // from there on
   int left_;                    // elements
   int place_;
-  int is_odd_ = 0;
-  unsigned words_[Words::kCount];
-  unsigned last_;
 };
 
 }  // namespace tunedops::cuda

@@ -8,6 +8,7 @@
 #include "kernels/gemm/cuda/shared_address.cuh"
 #include "kernels/gemm/cuda/sm80_copy.cuh"
 #include "kernels/gemm/cuda/sm80_finish.cuh"
+#include "kernels/gemm/cuda/sm80_fragments.cuh"
 #include "kernels/gemm/cuda/split_sums.cuh"
 
 namespace tunedops::cuda {
@@ -17,14 +18,12 @@ template <class T, int kTileRows, int kTileColumns, bool kAAlongK,
           bool kBAlongK>
 struct Sm80Tile {
   using Element = T;
-  using A = Sm80Part<kTileRows, kAAlongK>;
-  using B = Sm80Part<kTileColumns, kBAlongK>;
+  static constexpr bool kAIsAlongK = kAAlongK;
+  static constexpr bool kBIsAlongK = kBAlongK;
   static constexpr int kRows = kTileRows;
   static constexpr int kColumns = kTileColumns;
   static constexpr int kWarpRows = kRows / 2;
   static constexpr int kWarpColumns = kColumns / 2;
-  static constexpr int kStageBytes = A::kBytes + B::kBytes;
-  static_assert(kStageBytes == sm80_stage_bytes(kRows, kColumns));
 
   /// Of a lane: of each 8 rows the one that its group says, and two columns of
   /// each 8.
@@ -41,6 +40,7 @@ class Sm80Block {
   __device__ void run() {
     const TileWork work =
         work_of(p_.schedule, static_cast<int>(blockIdx.x), kTilesDown);
+    __builtin_assume(work.split >= 0);  // so its sign takes no register
     multiply(work);
     if (p_.schedule.splits == 1 || add_splits(work)) {
       write(work);
@@ -55,22 +55,47 @@ class Sm80Block {
   __device__ static int row() { return warp() % 2 * Tile::kWarpRows; }
   __device__ static int column() { return warp() / 2 * Tile::kWarpColumns; }
 
-  // In each round copies of the step begin that is `ahead` further, and what
-  // goes through registers is loaded that comes next. The first rounds only do
-  // that: there is nothing to multiply yet.
+  // Which operands are aligned is known at run time only, once for all steps:
+  // kernels for each case would be four times as many.
   __device__ void multiply(const TileWork& work) {
+    using A = Sm80Part<Tile::kRows, Tile::kAIsAlongK>;
+    using B = Sm80Part<Tile::kColumns, Tile::kBIsAlongK>;
+    using RawA = Sm80Raw<Tile::kRows, Tile::kAIsAlongK>;
+    using RawB = Sm80Raw<Tile::kColumns, Tile::kBIsAlongK>;
+    if (p_.a.is_aligned && p_.b.is_aligned) {
+      multiply_steps<A, B>(work);
+    } else if constexpr (Tile::kAIsAlongK && Tile::kBIsAlongK) {
+      multiply_steps<RawA, RawB>(work);
+    } else if (p_.a.is_aligned) {
+      multiply_steps<A, RawB>(work);
+    } else if (p_.b.is_aligned) {
+      multiply_steps<RawA, B>(work);
+    } else {
+      multiply_steps<RawA, RawB>(work);
+    }
+  }
+
+  // In each round copies of the step begin that is `ahead` further. The first
+  // rounds only do that: there is nothing to multiply yet.
+  template <class A, class B>
+  __device__ void multiply_steps(const TileWork& work) {
+    constexpr int kStageBytes = A::kBytes + B::kBytes;
+    static_assert(kStageBytes ==
+                  sm80_part_bytes(A::kSide, A::kIsAlongK, !A::kIsRaw) +
+                      sm80_part_bytes(B::kSide, B::kIsAlongK, !B::kIsRaw));
     const unsigned stages = shared_address(memory_);
-    Sm80Copier<typename Tile::A> a(p_.a, work.row_tile * Tile::kRows,
-                                   work.k_begin, work.batch);
-    Sm80Copier<typename Tile::B> b(p_.b, work.column_tile * Tile::kColumns,
-                                   work.k_begin, work.batch);
-    const auto a_at = [&](int stage) {
-      return stages + stage * Tile::kStageBytes;
-    };
-    const auto b_at = [&](int stage) { return a_at(stage) + Tile::A::kBytes; };
+    Sm80Copier<A> a(p_.a, work.row_tile * Tile::kRows, work.k_begin,
+                    work.batch);
+    Sm80Copier<B> b(p_.b, work.column_tile * Tile::kColumns, work.k_begin,
+                    work.batch);
+    constexpr bool kIsRaw = A::kIsRaw || B::kIsRaw;
+    constexpr bool kIsSpread =
+        (A::kIsRaw && A::kIsAlongK) || (B::kIsRaw && B::kIsAlongK);
+    Sm80Fragments<A, kIsSpread, true> rows(p_.a, row(), work.batch, stages);
+    Sm80Fragments<B, kIsSpread, false> columns(p_.b, column(), work.batch,
+                                               stages + A::kBytes);
     const int ahead = p_.stages - 1;
-    int copied = 0;  // the stage that is filled
-    int stage = 0;   // that is multiplied
+    int stage = 0;  // that is filled, the one before that which is multiplied
     for (int step = work.k_begin - ahead; step < work.k_end; ++step) {
       const bool multiplies = step >= work.k_begin;
       if (multiplies) {
@@ -78,27 +103,21 @@ class Sm80Block {
         __syncthreads();
       }
       if (step + ahead < work.k_end) {
-        a.begin(a_at(copied));
-        b.begin(b_at(copied));
+        a.begin(stages + stage * kStageBytes);
+        b.begin(stages + stage * kStageBytes + A::kBytes);
       }
       commit_copies();
-      copied = next(copied);
-      const bool loads = step + 1 >= work.k_begin && step + 1 < work.k_end;
-      if (loads && a.is_by_words()) {
-        a.load();
-      }
-      if (loads && b.is_by_words()) {
-        b.load();
-      }
+      stage = next(stage);
       if (multiplies) {
-        multiply_stage(a_at(stage), b_at(stage));
-        stage = next(stage);
-      }
-      if (loads && a.is_by_words()) {
-        a.store(a_at(stage));
-      }
-      if (loads && b.is_by_words()) {
-        b.store(b_at(stage));
+        if constexpr (kIsRaw) {
+          multiply_raw_stage(rows, columns);
+          const int bytes = (next(stage) - stage) * kStageBytes;
+          rows.move(bytes);
+          columns.move(bytes);
+        } else {
+          const unsigned a_stage = stages + stage * kStageBytes;
+          multiply_stage<A, B>(a_stage, a_stage + A::kBytes);
+        }
       }
     }
   }
@@ -107,9 +126,10 @@ class Sm80Block {
     return stage + 1 == p_.stages ? 0 : stage + 1;
   }
 
+  template <class A, class B>
   __device__ void multiply_stage(unsigned a_stage, unsigned b_stage) {
-    using ReadA = Sm80Read<typename Tile::A, true>;
-    using ReadB = Sm80Read<typename Tile::B, false>;
+    using ReadA = Sm80Read<A, true>;
+    using ReadB = Sm80Read<B, false>;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int a_first = ReadA::stepped(ReadA::first(lane), row(), 0);
     const int b_first = ReadB::stepped(ReadB::first(lane), column(), 0);
@@ -119,12 +139,12 @@ class Sm80Block {
       unsigned b[Tile::kWarpColumns / 16][4];
 #pragma unroll
       for (int i = 0; i < Tile::kWarpRows / 16; ++i) {
-        read_matrices<!Tile::A::kIsAlongK>(
+        read_matrices<!A::kIsAlongK>(
             a[i], a_stage + ReadA::stepped(a_first, 16 * i, slice));
       }
 #pragma unroll
       for (int j = 0; j < Tile::kWarpColumns / 16; ++j) {
-        read_matrices<!Tile::B::kIsAlongK>(
+        read_matrices<!B::kIsAlongK>(
             b[j], b_stage + ReadB::stepped(b_first, 16 * j, slice));
       }
 #pragma unroll
@@ -134,6 +154,32 @@ class Sm80Block {
           multiply_tile<typename Tile::Element>(
               sums_[2 * i][j], sums_[2 * i + 1][j], a[i][0], a[i][1], a[i][2],
               a[i][3], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+        }
+      }
+    }
+  }
+
+  // What is put together of words gives all ks of a stage at one time. Of rows
+  // there are not more than of columns: so those of all rows are kept.
+  template <class A, class B>
+  __device__ void multiply_raw_stage(const A& rows, const B& columns) {
+    static_assert(Tile::kWarpRows <= Tile::kWarpColumns);
+    Sm80Rows a[Tile::kWarpRows / 16];
+#pragma unroll
+    for (int i = 0; i < Tile::kWarpRows / 16; ++i) {
+      rows.read(a[i], 16 * i);
+    }
+#pragma unroll
+    for (int j = 0; j < Tile::kWarpColumns / 8; ++j) {
+      Sm80Pairs b;
+      columns.read(b, 8 * j);
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+#pragma unroll
+        for (int i = 0; i < Tile::kWarpRows / 16; ++i) {
+          multiply_tile<typename Tile::Element>(
+              sums_[2 * i][j], sums_[2 * i + 1][j], a[i][k][0], a[i][k][1],
+              a[i][k][2], a[i][k][3], b[2 * k], b[2 * k + 1]);
         }
       }
     }

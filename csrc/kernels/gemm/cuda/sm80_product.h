@@ -22,7 +22,9 @@ struct Sm80Operand {
   std::int64_t batch_stride;
   int lines;
   int length;
-  int unit;  // bytes that every line is aligned to: 16, 8, 4 or 2
+  /// Whether every line begins at a multiple of 16 bytes, and is copied as
+  /// such. If lines of both operands are along k, both are or none.
+  bool is_aligned;
 };
 
 struct Sm80Product {

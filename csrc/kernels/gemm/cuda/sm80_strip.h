@@ -24,16 +24,20 @@ constexpr int sm80_strip_floats(int rows, int columns) {
   return kStripRows * (std::max(rows, columns) + kSm80StripRoom);
 }
 
-/// Of both operands in one stage.
-constexpr std::size_t sm80_stage_bytes(int tile_rows, int tile_columns) {
-  return std::size_t{2} * kSm80StageK *
-         static_cast<std::size_t>(tile_rows + tile_columns);
+/// Of an operand in one stage, so many rows or columns. Of a line that is not
+/// aligned there is a chunk more.
+constexpr std::size_t sm80_part_bytes(int side, bool is_along_k,
+                                      bool is_aligned) {
+  const int lines = is_along_k ? side : kSm80StageK;
+  const int length = is_along_k ? kSm80StageK : side;
+  return std::size_t{2} * static_cast<std::size_t>(lines) *
+         static_cast<std::size_t>(length + (is_aligned ? 0 : 8));
 }
 
+/// `stage_bytes`: of both operands.
 constexpr std::size_t sm80_shared_bytes(int tile_rows, int tile_columns,
-                                        int stages) {
-  return std::max(static_cast<std::size_t>(stages) *
-                      sm80_stage_bytes(tile_rows, tile_columns),
+                                        std::size_t stage_bytes, int stages) {
+  return std::max(static_cast<std::size_t>(stages) * stage_bytes,
                   sizeof(float) * kSm80Warps *
                       static_cast<std::size_t>(
                           sm80_strip_floats(tile_rows / 2, tile_columns / 2)));

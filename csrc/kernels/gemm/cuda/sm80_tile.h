@@ -8,7 +8,8 @@
 // A stage holds a part of an operand, a number of rows (or columns) by 32 ks,
 // as lines of what is contiguous in memory. Lines are cut into chunks of 16
 // bytes, which change places within 128 bytes from line to line: so the eight
-// lanes that read or write at once meet all banks.
+// lanes that read or write at once meet all banks. This is for lines that begin
+// at multiples of 16 bytes; sm80_raw.h is for all others.
 
 namespace tunedops::cuda {
 
@@ -19,58 +20,45 @@ inline constexpr int kSm80Threads = 128;
 /// `kTheSide`: rows or columns of the tile. `kAlongK`: k is contiguous.
 template <int kTheSide, bool kAlongK>
 struct Sm80Part {
+  static constexpr bool kIsRaw = false;
   static constexpr int kSide = kTheSide;
   static constexpr bool kIsAlongK = kAlongK;
   static constexpr int kLines = kIsAlongK ? kSide : kSm80StageK;
   static constexpr int kLength = kIsAlongK ? kSm80StageK : kSide;  // elements
-  static constexpr int kLineBytes = 2 * kLength;
-  static constexpr int kBytes = kLines * kLineBytes;
+  static constexpr int kPitch = 2 * kLength;  // bytes from line to line
+  static constexpr int kBytes = kLines * kPitch;
 
-  /// The line that lies in a slot of so many bytes, and back. Lines of 64 bytes
-  /// share 128 with the second next, since those two begin at even addresses or
-  /// at odd ones alike: a warp that copies both has one thing to do.
-  static constexpr int line_in(int slot) {
-    return kIsAlongK ? (slot & ~3) | (slot & 1) << 1 | (slot >> 1 & 1) : slot;
-  }
-  static constexpr int slot_of(int line) { return line_in(line); }
-
-  /// What is turned over in the number of a slot's chunks.
-  static constexpr int mask_of(int slot) {
-    return kIsAlongK ? slot / 2 % 4 : slot % 8;
+  /// What is turned over in the number of a line's chunks. Of lines of 64 bytes
+  /// two share 128.
+  static constexpr int mask_of(int line) {
+    return kIsAlongK ? line / 2 % 4 : line % 8;
   }
 
   /// Of a byte of a line, in the stage.
   static constexpr int place(int line, int byte) {
-    const int slot = slot_of(line);
-    return slot * kLineBytes + ((byte / 16 ^ mask_of(slot)) * 16) + byte % 16;
+    return line * kPitch + ((byte / 16 ^ mask_of(line)) * 16) + byte % 16;
   }
 };
 
-/// Who copies what, in units of so many bytes: thread after thread along the
-/// lines, so that a warp reads what is together.
-template <class Part, int kUnit>
+/// Who copies what, chunk by chunk: thread after thread along the lines, so
+/// that a warp reads what is together.
+template <class Part>
 struct Sm80Units {
-  static constexpr int kOfLine = Part::kLineBytes / kUnit;
-  static constexpr int kStep = kSm80Threads / kOfLine;  // slots
-  static constexpr int kCount = Part::kLines / kStep;   // units of a thread
+  static constexpr int kOfLine = Part::kLength / 8;
+  static constexpr int kStep = kSm80Threads / kOfLine;  // lines
+  static constexpr int kCount = Part::kLines / kStep;   // chunks of a thread
 
-  static constexpr int line(int thread) {
-    return Part::line_in(thread / kOfLine);
-  }
-  static constexpr int byte(int thread) { return thread % kOfLine * kUnit; }
+  /// Of the thread's first chunk. The others are the same of further lines.
+  static constexpr int line(int thread) { return thread / kOfLine; }
+  static constexpr int chunk(int thread) { return thread % kOfLine; }
 
-  /// A thread's other units lie in the same place of lines that are as far
-  /// apart as their slots.
   static constexpr int line_step(int unit) { return unit * kStep; }
-
-  /// From the place of the thread's first unit to that of another.
-  static constexpr int stepped(int place, int unit) {
-    const int slots = unit * kStep;
-    return (place ^ (Part::mask_of(slots) * 16)) + slots * Part::kLineBytes;
+  static constexpr int place_step(int unit) {
+    return line_step(unit) * Part::kPitch;
   }
 
-  static_assert(Part::kLineBytes % kUnit == 0 && kSm80Threads % kOfLine == 0);
-  static_assert(Part::kLines % kStep == 0 && kStep % 2 == 0);
+  static_assert(Part::kLength % 8 == 0 && kSm80Threads % kOfLine == 0);
+  static_assert(Part::kLines % kStep == 0 && kStep % 8 == 0);
 };
 
 /// How a warp reads: 16 rows (or columns) by 16 ks, four matrices of 8 by 8.
@@ -92,32 +80,15 @@ struct Sm80Read {
   /// multiple of 16. From a warp's first row one can go on in the same way as
   /// long as no bit of the two numbers is the same.
   static constexpr int stepped(int first, int row, int slice) {
-    return Part::kIsAlongK ? (first ^ (32 * slice)) + row * Part::kLineBytes
+    return Part::kIsAlongK ? (first ^ (32 * slice)) + row * Part::kPitch
                            : (first ^ (row % 64 * 2)) + row / 64 * 128 +
-                                 slice * 16 * Part::kLineBytes;
+                                 slice * 16 * Part::kPitch;
   }
 };
 
-/// What is to be copied of a unit, if so many elements of the line are left.
-constexpr int bytes_to_copy(int left, int unit) {
-  return left < 0 ? 0 : left < unit / 2 ? 2 * left : unit;
+/// What is to be copied of a chunk, if so many elements of the line are left.
+constexpr int bytes_to_copy(int left) {
+  return left < 0 ? 0 : left < 8 ? 2 * left : 16;
 }
-
-/// Where lines are not 4-byte aligned, words of two elements are fetched as
-/// they lie: those of a line that begins at an odd element hold the one in
-/// front of their own place and the first of the two. So every element comes
-/// with a word but the last of a line's part, which is fetched alone. And so is
-/// the one element that a word shares with what is in front of the whole line,
-/// or behind it. `at` is the word's first element, -1 at least.
-struct Sm80Word {
-  int at;
-  int length;  // of the whole line
-
-  constexpr bool is_whole() const { return at >= 0 && at + 1 < length; }
-  /// What is there of a word that is not whole, if anything is.
-  constexpr int single() const { return at < 0 ? 0 : at; }
-  constexpr bool has_single() const { return single() < length; }
-  constexpr int single_shift() const { return at < 0 ? 16 : 0; }  // bits
-};
 
 }  // namespace tunedops::cuda

@@ -28,8 +28,8 @@ constexpr std::int64_t kMostStride = (std::int64_t{1} << 36) - 1;
 // have their columns in common.
 bool can_share(const GemmProblem& p, const Sm90Parameters& x) {
   const HalfLayout layout = half_layout(p);
-  return (x.cluster_m == 1 || layout.b.is_aligned()) &&
-         (x.cluster_n == 1 || layout.a.is_aligned());
+  return (x.cluster_m == 1 || layout.b.is_aligned) &&
+         (x.cluster_n == 1 || layout.a.is_aligned);
 }
 
 int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
@@ -175,7 +175,7 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
 bool sm90_surely_wins(const GemmProblem& p) {
   constexpr std::int64_t kManyMultiplyAdds = std::int64_t{1} << 30;
   const HalfLayout layout = half_layout(p);
-  const bool is_unaligned = !layout.a.is_aligned() || !layout.b.is_aligned() ||
+  const bool is_unaligned = !layout.a.is_aligned || !layout.b.is_aligned ||
                             !is_multiple_of(16, p.ldc, p.out_dtype) ||
                             p.align_out < 16;
   return is_unaligned && p.m >= 64 && p.n >= 64 &&
@@ -198,7 +198,7 @@ std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
   const HalfLayout layout = half_layout(p);
   const auto bytes = [](const HalfLines& access, int side) {
     const int pieces = side / kPiece;
-    const int raw = access.is_aligned()
+    const int raw = access.is_aligned
                         ? 0
                         : sm90_raw_bytes(pieces, access.k_is_contiguous);
     return static_cast<std::size_t>(pieces * kPieceBytes + raw);

@@ -21,7 +21,7 @@ Sm90Place::Sm90Place(const GemmProblem& p, const HalfLines& access, int side,
     : access_(access), dtype_(p.a_dtype),
       matrices_(access.matrix_stride != 0 ? p.batch : 1), box_length_(kPiece),
       box_lines_(kPiece) {
-  if (access.is_aligned()) {
+  if (access.is_aligned) {
     if (access.k_is_contiguous) {
       box_lines_ = side / sharers;
     }
@@ -53,9 +53,9 @@ Status Sm90Place::operator()(const void* data, Sm90Operand& operand) const {
 
 Status Sm90Place::encode(const void* data, Sm90Operand& operand) const {
   const HalfLines& x = access_;
-  operand.is_aligned = x.is_aligned() ? 1 : 0;
+  operand.is_aligned = x.is_aligned ? 1 : 0;
   operand.is_batched = x.matrix_stride != 0 ? 1 : 0;
-  const int classes = x.is_aligned() ? 1 : kClasses;
+  const int classes = x.is_aligned ? 1 : kClasses;
   for (int c = 0; c < classes; ++c) {
     // A class without a line is copied from another's, from beyond its end.
     const bool is_empty = c >= x.lines;
@@ -74,7 +74,7 @@ Status Sm90Place::encode(const void* data, Sm90Operand& operand) const {
         .matrix_stride = x.matrix_stride,
         .box_length = box_length_,
         .box_lines = box_lines_,
-        .is_swizzled = x.is_aligned()};
+        .is_swizzled = x.is_aligned};
     if (Status encoded = encode_tensor_map(view, operand.maps[c]);
         !encoded.is_ok()) {
       return encoded;

@@ -98,7 +98,7 @@ TEST(Sm80Config, StagesFitABlocksMemory) {
 TEST(Sm80Config, StagesOfOperandsThatAreNotAlignedAreLarger) {
   const Sm80Parameters x{.tile_m = 64, .tile_n = 128, .stages = 3};
   const auto bytes = [&](const char* layout, int lda, int ldb) {
-    GemmProblem p = problem(4096, 4096, 4096, layout);
+    GemmProblem p = laid_out(4096, 4096, 4096, layout);
     p.lda += lda;
     p.ldb += ldb;
     return static_cast<int>(sm80_block_bytes(p, x) / 3);
@@ -112,7 +112,7 @@ TEST(Sm80Config, StagesOfOperandsThatAreNotAlignedAreLarger) {
   EXPECT_EQ(bytes("tt", 1, 1), kAligned + kChunk * (64 + 32));
   EXPECT_EQ(bytes("nn", 0, 2), kAligned + kChunk * 128);
   EXPECT_EQ(bytes("tn", 1, 0), kAligned + kChunk * (64 + 128));
-  GemmProblem p = problem(4096, 4096, 4096);
+  GemmProblem p = gpu_problem(4096, 4096, 4096);
   p.lda = 4097;
   EXPECT_TRUE(takes(p, "_tile_128x128x32_stages_4_splitk_1_turned_0", kSmall));
   EXPECT_FALSE(takes(p, "_tile_128x128x32_stages_5_splitk_1_turned_0", kSmall));

@@ -28,7 +28,7 @@ Config random_config(RandomGpuProblems& random) {
       .with("stages", random.or_any(2 + random.below(6)))
       .with("splitk", random.or_any(random.size(5)))
       .with("turned", random.or_any(random.below(2)))
-      .with("pingpong", random.or_any(random.below(2)));
+      .with("packed", random.or_any(random.below(2)));
 }
 
 void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
@@ -39,13 +39,17 @@ void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
     EXPECT_LE(sm90_splits(p, x).tiles * p.batch,
               static_cast<std::int64_t>(kMostCounters));
   }
-  const HalfLayout layout = half_layout(p);
+  const HalfLayout layout = sm90_layout(p, x);
   for (const HalfLines& access : {layout.a, layout.b}) {
+    EXPECT_TRUE(access.is_aligned || !x.packed);
     if (access.is_aligned) {  // what the driver wants of a tensor
       EXPECT_EQ(access.line_stride % 8, 0);
       EXPECT_EQ(access.matrix_stride % 8, 0);
     }
   }
+  constexpr std::size_t kMostPacked = std::size_t{256} << 20;
+  EXPECT_LE(sm90_packed(p, x).bytes(), kMostPacked);
+  EXPECT_EQ(sm90_packed(p, x).bytes() > 0, x.packed);
   const auto again = sm90_from_config(p, kCap, to_config(x));
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(to_config(*again), to_config(x));

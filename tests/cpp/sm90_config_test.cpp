@@ -32,14 +32,13 @@ bool takes(const GemmProblem& p, std::string_view text,
 TEST(Sm90Config, NamesAreThoseOfFiles) {
   EXPECT_EQ(
       to_config({}).to_text(),
-      "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0");
+      "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0");
   const GemmProblem p = gpu_problem(4096, 4096, 4096);
   for (const char* text :
-       {"_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0",
-        "_tile_128x256x64_cluster_2x1x1_stages_3_splitk_1_turned_0_pingpong_0",
-        "_tile_128x64x64_cluster_1x2x1_stages_8_splitk_3_turned_1_pingpong_0",
-        "_tile_64x128x64_cluster_1x1x1_stages_2_splitk_1_turned_0_pingpong_"
-        "0"}) {
+       {"_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0",
+        "_tile_128x256x64_cluster_2x1x1_stages_3_splitk_1_turned_0_packed_0",
+        "_tile_128x64x64_cluster_1x2x1_stages_8_splitk_3_turned_1_packed_0",
+        "_tile_64x128x64_cluster_1x1x1_stages_2_splitk_1_turned_0_packed_0"}) {
     const auto x = sm90_from_config(p, kCap * 8, *Config::from_text(text));
     ASSERT_TRUE(x.has_value()) << text;
     EXPECT_EQ(to_config(*x).to_text(), text);
@@ -49,18 +48,18 @@ TEST(Sm90Config, NamesAreThoseOfFiles) {
 TEST(Sm90Config, WhatCannotRunIsRefused) {
   const GemmProblem p = gpu_problem(4096, 4096, 4096);
   for (const char* text :
-       {"_tile_256x128x32_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0",
-        "_tile_256x256x64_cluster_1x1x1_stages_2_splitk_1_turned_0_pingpong_0",
-        "_tile_128x64x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0",
-        "_tile_256x128x64_cluster_2x2x1_stages_4_splitk_1_turned_0_pingpong_0",
-        "_tile_256x128x64_cluster_4x1x1_stages_4_splitk_1_turned_0_pingpong_0",
-        "_tile_256x128x64_cluster_1x1x1_stages_5_splitk_1_turned_0_pingpong_0",
-        "_tile_256x128x64_cluster_1x1x1_stages_1_splitk_1_turned_0_pingpong_0",
-        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_0_turned_0_pingpong_0",
-        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_65_turned_0_pingpong_0",
-        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_2_pingpong_0",
+       {"_tile_256x128x32_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0",
+        "_tile_256x256x64_cluster_1x1x1_stages_2_splitk_1_turned_0_packed_0",
+        "_tile_128x64x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0",
+        "_tile_256x128x64_cluster_2x2x1_stages_4_splitk_1_turned_0_packed_0",
+        "_tile_256x128x64_cluster_4x1x1_stages_4_splitk_1_turned_0_packed_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_5_splitk_1_turned_0_packed_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_1_splitk_1_turned_0_packed_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_0_turned_0_packed_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_65_turned_0_packed_0",
+        "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_2_packed_0",
         "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1",
-        "_tile_256x128x64x1_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_"
+        "_tile_256x128x64x1_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_"
         "0"}) {
     EXPECT_FALSE(takes(p, text, kCap * 64)) << text;
   }
@@ -70,10 +69,10 @@ TEST(Sm90Config, StagesFillABlocksMemory) {
   const GemmProblem p = gpu_problem(4096, 4096, 4096);
   for (const Sm90Parameters& x :
        all_sm90_parameters(p, kMultiprocessors, kCap)) {
-    EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages),
+    EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages, 1),
               std::size_t{227} << 10);
     EXPECT_TRUE(x.stages == 8 ||
-                sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages + 1) >
+                sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages + 1, 1) >
                     (std::size_t{227} << 10) - 128);
     EXPECT_GE(x.stages, 4);
   }
@@ -102,9 +101,9 @@ TEST(Sm90Config, UnalignedOperandsTakeMoreMemory) {
   const GemmProblem aligned = gpu_problem(4096, 4096, 4096);
   const GemmProblem unaligned = gpu_problem(4096, 4096, 4095);
   const char* const four_stages =
-      "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0";
+      "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0";
   const char* const two_stages =
-      "_tile_256x128x64_cluster_1x1x1_stages_2_splitk_1_turned_0_pingpong_0";
+      "_tile_256x128x64_cluster_1x1x1_stages_2_splitk_1_turned_0_packed_0";
   EXPECT_TRUE(takes(aligned, four_stages));
   EXPECT_FALSE(takes(unaligned, four_stages));
   EXPECT_TRUE(takes(unaligned, two_stages));
@@ -115,7 +114,7 @@ TEST(Sm90Config, SplitsMeetInAClusterOrInMemory) {
   const auto named = [](const char* cluster, int splits, int stages = 4) {
     return "_tile_256x128x64_cluster_" + std::string(cluster) + "_stages_" +
            std::to_string(stages) + "_splitk_" + std::to_string(splits) +
-           "_turned_0_pingpong_0";
+           "_turned_0_packed_0";
   };
   EXPECT_TRUE(takes(p, named("1x1x1", 4)));
   EXPECT_TRUE(takes(p, named("1x1x4", 4), 0)) << "takes no workspace";
@@ -127,18 +126,85 @@ TEST(Sm90Config, SplitsMeetInAClusterOrInMemory) {
       << "the sums do not fit where the stages were";
 }
 
-TEST(Sm90Config, TilesByTurnsAreNotSplit) {
-  const GemmProblem p = gpu_problem(512, 512, 4096);
-  EXPECT_TRUE(takes(p,
-                    "_tile_128x128x64_cluster_1x1x1_stages_6_splitk_1_turned_0_"
-                    "pingpong_1"));
-  EXPECT_FALSE(
-      takes(p, "_tile_128x128x64_cluster_1x1x1_stages_6_splitk_2_turned_0_"
-               "pingpong_1"));
-  EXPECT_FALSE(
-      takes(p, "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_"
-               "pingpong_1"))
-      << "no such tile";
+TEST(Sm90Packed, OperandsThatAreNotAlignedAreCopied) {
+  constexpr std::size_t kElement = 2;
+  const Sm90Parameters packed{.stages = 4, .packed = true};
+  GemmProblem p = gpu_problem(1000, 500, 1001);
+  EXPECT_EQ(sm90_packed(p, {}).bytes(), 0U);
+  // Lines of 1001 elements of both become lines of 1008.
+  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 1000 * 1008 * kElement);
+  EXPECT_EQ(sm90_packed(p, packed).b_bytes, 500 * 1008 * kElement + 128)
+      << "up to a multiple of 256";
+  EXPECT_EQ(sm90_layout(p, packed).a.line_stride, 1008);
+  EXPECT_EQ(sm90_layout(p, {}).a.line_stride, 1001);
+  EXPECT_TRUE(sm90_layout(p, packed).a.is_aligned);
+  EXPECT_EQ(sm90_stage_bytes(p, packed),
+            sm90_stage_bytes(gpu_problem(1000, 500, 1000), {}))
+      << "nothing is shifted";
+  p.lda = 1008;  // so it is only b
+  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 0U);
+  EXPECT_EQ(sm90_layout(p, packed).a.line_stride, 1008);
+  p = in_batches(gpu_problem(64, 64, 1001), 8);
+  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 8 * 64 * 1008 * kElement);
+  EXPECT_EQ(sm90_layout(p, packed).a.matrix_stride, 64 * 1008);
+  p.stride_a = 0;
+  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 64 * 1008 * kElement)
+      << "the same matrix for all";
+  EXPECT_EQ(sm90_layout(p, packed).a.matrix_stride, 0);
+}
+
+TEST(Sm90Packed, NeedsSomethingToPackAndRoomForIt) {
+  const char* const text =
+      "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_1";
+  EXPECT_FALSE(takes(gpu_problem(4096, 4096, 4096), text)) << "is aligned";
+  GemmProblem p = gpu_problem(4096, 4096, 4095);
+  EXPECT_TRUE(takes(p, text));
+  p.workspace_mib = 64;
+  EXPECT_TRUE(takes(p, text)) << "exactly enough";
+  p.workspace_mib = 63;
+  EXPECT_FALSE(takes(p, text));
+  EXPECT_FALSE(takes(gpu_problem(4096, 50257, 4095), text))
+      << "no copies are so large";
+}
+
+TEST(Sm90Packed, LiesBehindWhatSplitsNeed) {
+  const GemmProblem p = gpu_problem(512, 512, 4095);
+  Sm90Parameters x{.stages = 4, .splits = 3, .packed = true};
+  EXPECT_EQ(sm90_splits_bytes(p, x), sm90_splits(p, x).workspace_bytes());
+  EXPECT_EQ(sm90_splits_bytes(p, x) % kSm90PackedAlign, 0U);
+  x.splits = 1;
+  EXPECT_EQ(sm90_splits_bytes(p, x), 0U);
+}
+
+TEST(Sm90Output, IsWrittenByTheCopyEngineIfItIsPlainAndAligned) {
+  const auto writes = [](auto change) {
+    GemmProblem p = gpu_problem(256, 512, 64);
+    change(p);
+    return sm90_writes_boxes(p);
+  };
+  EXPECT_TRUE(writes([](auto&) {}));
+  EXPECT_TRUE(writes([](auto& p) { p.activation = Activation::kRelu; }));
+  EXPECT_TRUE(writes([](auto& p) { p.alpha = ScalarClass::kAny; }));
+  EXPECT_FALSE(writes([](auto& p) { p.beta = ScalarClass::kOne; }));
+  EXPECT_FALSE(writes([](auto& p) { p.activation = Activation::kGelu; }));
+  EXPECT_FALSE(writes([](auto& p) { p.out_dtype = DType::kFloat32; }));
+  EXPECT_FALSE(writes([](auto& p) { p.align_out = 8; }));
+  EXPECT_TRUE(writes([](auto& p) { p.ldc = 520; }));
+  EXPECT_FALSE(writes([](auto& p) { p.ldc = 516; }));
+  EXPECT_TRUE(writes([](auto& p) { p.n = 1, p.ldc = 516; })) << "one line";
+  EXPECT_TRUE(writes([](auto& p) { p.stride_c = 4; })) << "one matrix";
+  EXPECT_FALSE(writes([](auto& p) { p.batch = 2, p.stride_c = 131076; }));
+  EXPECT_TRUE(writes([](auto& p) { p.batch = 2, p.stride_c = 131072; }));
+}
+
+TEST(Sm90Output, HasTwoBuffersWhereThereIsRoom) {
+  const GemmProblem p = gpu_problem(4096, 4096, 4096);
+  EXPECT_EQ(sm90_strip_buffers(p, {.stages = 4}), 2);
+  EXPECT_EQ(sm90_strip_buffers(p, {.tile_m = 192, .tile_n = 128, .stages = 5}),
+            1);
+  GemmProblem unaligned = p;
+  unaligned.ldc = 4097;
+  EXPECT_EQ(sm90_strip_buffers(unaligned, {.stages = 4}), 1) << "strips only";
 }
 
 TEST(Sm90Supports, MatricesOfABatchAreMultiplesOf16BytesApart) {
@@ -153,9 +219,9 @@ TEST(Sm90Supports, MatricesOfABatchAreMultiplesOf16BytesApart) {
 TEST(Sm90Config, OnlyWhatIsAlignedIsShared) {
   // Tiles of a cluster that lie along m have the second operand in common.
   const char* const along_m =
-      "_tile_256x128x64_cluster_2x1x1_stages_2_splitk_1_turned_0_pingpong_0";
+      "_tile_256x128x64_cluster_2x1x1_stages_2_splitk_1_turned_0_packed_0";
   const char* const along_n =
-      "_tile_256x128x64_cluster_1x2x1_stages_2_splitk_1_turned_0_pingpong_0";
+      "_tile_256x128x64_cluster_1x2x1_stages_2_splitk_1_turned_0_packed_0";
   GemmProblem p = gpu_problem(4096, 4096, 4096);
   EXPECT_TRUE(takes(p, along_m));
   EXPECT_TRUE(takes(p, along_n));

@@ -12,13 +12,14 @@ namespace {
 
 TEST(TileProduct, RowsLieAlongNUnlessTurned) {
   const GemmProblem p = in_batches(gpu_problem(1000, 300, 130), 7);
-  const TileSchedule x = schedule_of(p, {256, 128}, false, 2, 32);
+  const TileSchedule x = schedule_of(p, {256, 128}, false, 2, 32, 8);
   EXPECT_EQ(x.row_tiles, 3);
   EXPECT_EQ(x.column_tiles, 4);
   EXPECT_EQ(x.batch, 7);
   EXPECT_EQ(x.splits, 2);
   EXPECT_EQ(x.k_steps, 5);
-  const TileSchedule turned = schedule_of(p, {256, 128}, true, 2, 32);
+  EXPECT_EQ(x.tiles_down, 8);
+  const TileSchedule turned = schedule_of(p, {256, 128}, true, 2, 32, 8);
   EXPECT_EQ(turned.row_tiles, 4);
   EXPECT_EQ(turned.column_tiles, 3);
   for (const bool is_turned : {false, true}) {

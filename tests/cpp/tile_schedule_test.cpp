@@ -18,15 +18,16 @@ TEST(TileSchedule, EverySplitOfEveryTileComesOnce) {
   for (const int row_tiles : {1, 2, 7, 8, 9, 16, 19}) {
     for (const int column_tiles : {1, 3, 8}) {
       for (const int tiles_down : {1, 4, 8}) {
-        const TileSchedule x{.row_tiles = row_tiles,
-                             .column_tiles = column_tiles,
-                             .batch = 3,
-                             .splits = 2,
-                             .k_steps = 5};
+        const TileSchedule x({.row_tiles = row_tiles,
+                              .column_tiles = column_tiles,
+                              .batch = 3,
+                              .splits = 2,
+                              .k_steps = 5,
+                              .tiles_down = tiles_down});
         std::set<std::tuple<int, int, int, int>> seen;
         std::set<int> places;
         for (int number = 0; number < works_of(x); ++number) {
-          const TileWork work = work_of(x, number, tiles_down);
+          const TileWork work = work_of(x, number);
           EXPECT_TRUE(work.row_tile >= 0 && work.row_tile < row_tiles);
           EXPECT_TRUE(work.column_tile >= 0 && work.column_tile < column_tiles);
           EXPECT_TRUE(work.batch >= 0 && work.batch < 3);
@@ -44,14 +45,10 @@ TEST(TileSchedule, EverySplitOfEveryTileComesOnce) {
 TEST(TileSchedule, SplitsShareAllStepsAndNoneIsEmpty) {
   for (const int splits : {1, 2, 3, 7, 64}) {
     for (const int more : {0, 1, 5, 1000, 1 << 25}) {
-      const TileSchedule x{.row_tiles = 1,
-                           .column_tiles = 1,
-                           .batch = 1,
-                           .splits = splits,
-                           .k_steps = splits + more};
+      const TileSchedule x({.splits = splits, .k_steps = splits + more});
       int end = 0;
       for (int number = 0; number < splits; ++number) {
-        const TileWork work = work_of(x, number, 8);
+        const TileWork work = work_of(x, number);
         EXPECT_EQ(work.k_begin, end);
         EXPECT_GT(work.k_end, work.k_begin);
         end = work.k_end;

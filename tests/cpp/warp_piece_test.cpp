@@ -17,9 +17,11 @@ constexpr int kLanes = 32;
 // What the result of a row and column is here.
 int result(int row, int column) { return 100 * row + column; }
 
-// Of shared memory, by elements of 2 bytes.
-std::vector<int> store_all(bool is_turned) {
-  std::vector<int> memory(kWarpPieceBytes / 2, -1);
+// Of shared memory, by elements of 2 bytes. `target(lane, time)`: where a lane
+// says that its row of a matrix goes; its column, if that is transposed.
+template <class Target>
+void store_all(std::vector<int>& memory, int first_row, bool transposes,
+               const Target& target) {
   for (int time = 0; time < 4; ++time) {
     for (int number = 0; number < 4; ++number) {
       const WarpMatrix matrix = warp_matrix(time, number);
@@ -27,50 +29,58 @@ std::vector<int> store_all(bool is_turned) {
         for (int i = 0; i < 2; ++i) {  // two neighbours of a row
           const int row = lane / 4;
           const int column = lane % 4 * 2 + i;
-          // The lane that says where this row goes, or this column.
-          const int target = warp_piece_target(
-              8 * number + (is_turned ? column : row), time, is_turned);
-          EXPECT_EQ(target % 16, 0);
-          int& place = memory.at(static_cast<std::size_t>(
-              target / 2 + (is_turned ? row : column)));
+          const int byte =
+              target(8 * number + (transposes ? column : row), time);
+          EXPECT_EQ(byte % 16, 0);
+          int& place = memory.at(
+              static_cast<std::size_t>(byte / 2 + (transposes ? row : column)));
           EXPECT_EQ(place, -1) << "written twice";
-          place = result(8 * matrix.half + row, 8 * matrix.eighth + column);
+          place = result(first_row + 8 * matrix.half + row,
+                         8 * matrix.eighth + column);
         }
       }
     }
   }
-  return memory;
 }
 
-TEST(WarpPiece, EachResultArrivesAtItsPlace) {
+TEST(WarpPiece, EachResultArrivesInItsLine) {
+  std::vector<int> memory(kWarpPieceBytes / 2, -1);
+  store_all(memory, 0, false,
+            [](int lane, int time) { return warp_piece_target(lane, time); });
+  for (int row = 0; row < kWarpPieceRows; ++row) {
+    for (int column = 0; column < kWarpPieceColumns; ++column) {
+      EXPECT_EQ(memory.at(static_cast<std::size_t>(row * kWarpPiecePitch / 2 +
+                                                   column)),
+                result(row, column));
+    }
+  }
+}
+
+// The copy engine takes 16 bytes from where the address says, with the three
+// bits above those of a chunk turned over where the bits of the line are set.
+TEST(OutputBox, EachResultIsWhereTheCopyEngineTakesItFrom) {
+  constexpr int kSide = 64;
   for (const bool is_turned : {false, true}) {
-    const std::vector<int> memory = store_all(is_turned);
-    const int lines = is_turned ? kWarpPieceColumns : kWarpPieceRows;
-    const int length = is_turned ? kWarpPieceRows : kWarpPieceColumns;
-    std::vector<int> arrived(static_cast<std::size_t>(lines * length), 0);
-    for (int time = 0; time < 4; ++time) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        const WarpChunk chunk = warp_piece_chunk(lane, time, is_turned);
-        ASSERT_EQ(chunk.byte % 16, 0);
-        for (int i = 0; i < 8; ++i) {
-          const int at = chunk.at + i;
-          const int expected =
-              is_turned ? result(at, chunk.line) : result(chunk.line, at);
-          EXPECT_EQ(memory.at(static_cast<std::size_t>(chunk.byte / 2 + i)),
-                    expected);
-          ++arrived.at(static_cast<std::size_t>(chunk.line * length + at));
-        }
-      }
+    std::vector<int> memory(kSide * kSide, -1);
+    for (int warp = 0; warp < 4; ++warp) {
+      store_all(memory, kWarpPieceRows * warp, is_turned,
+                [&](int lane, int time) {
+                  return output_box_target(warp, lane, time, is_turned);
+                });
     }
-    for (const int times : arrived) {
-      EXPECT_EQ(times, 1);
+    for (int line = 0; line < kSide; ++line) {
+      for (int at = 0; at < kSide; ++at) {
+        const int byte = line * 128 + 2 * at;
+        const int swizzled = byte ^ ((byte >> 7 & 7) << 4);
+        EXPECT_EQ(memory.at(static_cast<std::size_t>(swizzled / 2)),
+                  is_turned ? result(at, line) : result(line, at));
+      }
     }
   }
 }
 
-// Eight threads store or load 16 bytes each at a time: from different banks,
-// where lines are rows.
 TEST(WarpPiece, ThreadsMeetDifferentBanks) {
+  // Eight threads store 16 bytes each at a time.
   const auto are_different = [](auto byte_of) {
     std::array<int, 8> times{};
     for (int lane = 0; lane < 8; ++lane) {
@@ -82,12 +92,13 @@ TEST(WarpPiece, ThreadsMeetDifferentBanks) {
   };
   for (int time = 0; time < 4; ++time) {
     for (int first = 0; first < kLanes; first += 8) {
-      are_different([&](int lane) {
-        return warp_piece_target(first + lane, time, false);
-      });
-      are_different([&](int lane) {
-        return warp_piece_chunk(first + lane, time, false).byte;
-      });
+      are_different(
+          [&](int lane) { return warp_piece_target(first + lane, time); });
+      for (const bool is_turned : {false, true}) {
+        are_different([&](int lane) {
+          return output_box_target(3, first + lane, time, is_turned);
+        });
+      }
     }
   }
 }

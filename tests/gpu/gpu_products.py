@@ -147,15 +147,13 @@ def skinny_solutions(key: tuple[str, str], k: int) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-# Rows and columns of a tile, and whether two are multiplied by turns.
+# Rows and columns of a tile.
 SM90_TILES = [
-    (128, 64, 0),
-    (128, 128, 0),
-    (128, 192, 0),
-    (128, 256, 0),
-    (256, 128, 0),
-    (64, 128, 1),
-    (128, 128, 1),
+    (128, 64),
+    (128, 128),
+    (128, 192),
+    (128, 256),
+    (256, 128),
 ]
 
 
@@ -201,21 +199,34 @@ def sm90_solutions(key: tuple[str, str], k: int) -> list[str]:
     """
     found = [s for s in _C.candidates(GPU, *key) if s.startswith("Gemm_Sm90_")]
     tiles = SM90_TILES if found else []
-    a, b = sm90_operands(key)
+    operands = sm90_operands(key)
+    for packed in (0, 1):
+        if packed and all(operand.is_aligned for operand in operands):
+            continue
+        a, b = (Sm90Operand(bool(packed) or x.is_aligned, x.is_along_k) for x in operands)
+        found += sm90_configs(tiles, a, b, k, packed)
+    return list(dict.fromkeys(found))
+
+
+def sm90_configs(
+    tiles: list[tuple[int, int]], a: Sm90Operand, b: Sm90Operand, k: int, packed: int
+) -> list[str]:
+    """Of operands that are aligned or not as the kernel finds them."""
+    found = []
     # Blocks of a cluster share what the copy engine brings, or add up their splits.
     clusters = ["1x1x1"] + ["2x1x1"] * b.is_aligned + ["1x2x1"] * a.is_aligned
-    for i, (turned, (rows, columns, pingpong)) in enumerate(itertools.product((0, 1), tiles)):
+    for i, (turned, (rows, columns)) in enumerate(itertools.product((0, 1), tiles)):
         m, n = (rows, columns) if turned else (columns, rows)
         stages = sm90_stages((m, n), (a, b))
         for j, cluster in enumerate(clusters):
-            splits = [1, 2, 3][(i + j) % 3] if k > 128 and not pingpong else 1
+            splits = [1, 2, 3][(i + j) % 3] if k > 128 else 1
             if splits > 1 and (i + j) % 2:
                 cluster = f"1x1x{splits}"
             found.append(
                 f"Gemm_Sm90_tile_{m}x{n}x64_cluster_{cluster}_stages_{stages}"
-                f"_splitk_{splits}_turned_{turned}_pingpong_{pingpong}"
+                f"_splitk_{splits}_turned_{turned}_packed_{packed}"
             )
-    return list(dict.fromkeys(found))
+    return found
 
 
 def sm80_solutions(key: tuple[str, str], k: int) -> list[str]:
@@ -228,7 +239,7 @@ def sm80_solutions(key: tuple[str, str], k: int) -> list[str]:
     for i, (turned, tile) in enumerate(itertools.product((0, 1), tiles)):
         m, n = tile if turned else tile[::-1]
         for j, stages in enumerate((2, 3, 6)):
-            splits = [1, 2, 3][(i + j) % 3] if k > 64 else 1
+            splits = [1, 2, 3][(i + j) % 3] if k > 128 else 1
             found.append(
                 f"Gemm_Sm80_tile_{m}x{n}x32_stages_{stages}_splitk_{splits}_turned_{turned}"
             )

@@ -97,9 +97,18 @@ __device__ inline unsigned rank_in_cluster() {
   return rank;
 }
 
+/// All threads of the cluster; what they wrote before can be read afterwards.
 __device__ inline void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n"
                "barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+}
+
+/// The same where nothing was written that others read, but barriers that were
+/// published. It does not wait until all that is on its way is written.
+__device__ inline void meet_cluster() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n"
+               "barrier.cluster.wait.aligned;" ::
                    : "memory");
 }
 
@@ -154,10 +163,34 @@ __device__ inline void copy_box_to(std::uint16_t blocks, void* to,
       : "memory");
 }
 
+/// The other way: begins to write what is there.
+__device__ inline void write_box(const CUtensorMap* map, BoxOrigin at,
+                                 unsigned from) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group "
+               "[%0, {%2, %3, %4}], [%1];\n"
+               "cp.async.bulk.commit_group;" ::"l"(map),
+               "r"(from), "r"(at.inner), "r"(at.outer), "r"(at.batch)
+               : "memory");
+}
+
+/// Until what this thread began to write, but for the last so many boxes, has
+/// been read from shared memory.
+template <int kBoxes>
+__device__ inline void wait_boxes_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kBoxes) : "memory");
+}
+
 /// Orders what this thread stored in shared memory before what the tensor cores
-/// read there once they were told.
+/// or the copy engine read there once they were told.
 __device__ inline void publish_stores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Until the launches that this one depends on have ended and what they wrote
+/// can be read. One that was launched to begin earlier has to wait before it
+/// touches memory.
+__device__ inline void wait_for_launches_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 __device__ inline void prefetch_map(const CUtensorMap* map) {

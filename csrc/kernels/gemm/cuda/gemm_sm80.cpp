@@ -5,6 +5,7 @@
 #include "backends/cuda/check.h"
 #include "backends/cuda/device_facts.h"
 #include "backends/cuda/device_guard.h"
+#include "kernels/gemm/cuda/cublaslt_cost.h"
 #include "kernels/gemm/cuda/sm80_config.h"
 #include "kernels/gemm/cuda/sm80_product.h"
 #include "kernels/gemm/cuda/sm80_strip.h"
@@ -22,6 +23,8 @@ using cuda::Sm80Limits;
 using cuda::Sm80Operand;
 using cuda::Sm80Parameters;
 using cuda::Sm80Product;
+
+constexpr int kTilesDown = 8;  // side by side, so that the cache has room
 
 Sm80Limits limits_of(const GemmProblem& p) {
   const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
@@ -61,7 +64,7 @@ Sm80Product describe(const GemmProblem& p, const Sm80Parameters& x) {
   product.b = describe(x.turned ? layout.b : layout.a);
   product.output = cuda::output_of(p);
   product.schedule = cuda::schedule_of(p, {x.tile_m, x.tile_n}, x.turned,
-                                       x.splits, cuda::kSm80StageK);
+                                       x.splits, cuda::kSm80StageK, kTilesDown);
   product.stages = x.stages;
   product.is_turned = x.turned;
   return product;
@@ -117,16 +120,17 @@ Coordinates coordinates_of(const Sm80Parameters& x) {
 // usual number comes first.
 std::vector<ListedSpace::Entry>
 fastest_first(const GemmProblem& p, const std::vector<Sm80Parameters>& all) {
+  const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
+  const cuda::TilingCost cost(p, facts.multiprocessors, facts.bytes_per_us);
   std::vector<cuda::TiledConfig> configs;
   for (const Sm80Parameters& x : all) {
-    configs.push_back({.config = cuda::to_config(x),
-                       .tiling = {.tile = {x.tile_m, x.tile_n}},
-                       .splits = x.splits,
-                       .at = coordinates_of(x)});
+    const cuda::Tiling tiling{.tile = {x.tile_m, x.tile_n}};
+    configs.push_back(
+        {.config = cuda::to_config(x),
+         .us = cost.total_us(tiling, cost.step_us(tiling), x.splits),
+         .at = coordinates_of(x)});
   }
-  const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
-  return cuda::fastest_first(
-      cuda::TilingCost(p, facts.multiprocessors, facts.bytes_per_us), configs);
+  return cuda::fastest_first(configs);
 }
 
 std::optional<Sm80Parameters> usable(const GemmProblem& problem,

@@ -38,8 +38,7 @@ class Sm80Block {
       : p_(product), memory_(memory) {}
 
   __device__ void run() {
-    const TileWork work =
-        work_of(p_.schedule, static_cast<int>(blockIdx.x), kTilesDown);
+    const TileWork work = work_of(p_.schedule, static_cast<int>(blockIdx.x));
     __builtin_assume(work.split >= 0);  // so its sign takes no register
     multiply(work);
     if (p_.schedule.splits == 1 || add_splits(work)) {
@@ -48,8 +47,6 @@ class Sm80Block {
   }
 
  private:
-  static constexpr int kTilesDown = 8;
-
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
   // Of the warp in the tile.
   __device__ static int row() { return warp() % 2 * Tile::kWarpRows; }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/half_product_support.h"
 #include "kernels/gemm/cuda/instruction_tile.h"
+#include "kernels/gemm/cuda/packed_lines.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
 #include "tuning/config_number.h"
 #include "tuning/divide_up.h"
@@ -14,7 +14,6 @@ namespace {
 
 constexpr InstructionTile kTiles[] = {
     {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
-constexpr InstructionTile kPingpongTiles[] = {{64, 128}, {128, 128}};
 
 constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
@@ -27,14 +26,14 @@ constexpr std::int64_t kMostStride = (std::int64_t{1} << 36) - 1;
 // Blocks of a cluster share what the copy engine brings. Those above each other
 // have their columns in common.
 bool can_share(const GemmProblem& p, const Sm90Parameters& x) {
-  const HalfLayout layout = half_layout(p);
+  const HalfLayout layout = sm90_layout(p, x);
   return (x.cluster_m == 1 || layout.b.is_aligned) &&
          (x.cluster_n == 1 || layout.a.is_aligned);
 }
 
 int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
   int stages = kMostStages;
-  while (stages > 0 && sm90_shared_bytes(sm90_stage_bytes(p, x), stages) >
+  while (stages > 0 && sm90_shared_bytes(sm90_stage_bytes(p, x), stages, 1) >
                            kSm90MostSharedBytes) {
     --stages;
   }
@@ -43,9 +42,7 @@ int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
 
 bool is_tile(const Sm90Parameters& x) {
   const InstructionTile tile = to_instruction({x.tile_m, x.tile_n}, x.turned);
-  return x.pingpong ? std::ranges::find(kPingpongTiles, tile) !=
-                          std::end(kPingpongTiles)
-                    : std::ranges::find(kTiles, tile) != std::end(kTiles);
+  return std::ranges::find(kTiles, tile) != std::end(kTiles);
 }
 
 // Sums lie where the stages were.
@@ -60,6 +57,45 @@ bool can_meet_in_cluster(const GemmProblem& p, const Sm90Parameters& x) {
          sums <= sm90_stage_bytes(p, x) * static_cast<std::size_t>(x.stages);
 }
 
+bool is_aligned(const GemmProblem& p) {
+  const HalfLayout layout = half_layout(p);
+  return layout.a.is_aligned && layout.b.is_aligned;
+}
+
+// Copies are larger than what libraries want workspace for, so they have a cap
+// of their own unless the problem says what it is.
+std::size_t packing_cap(const GemmProblem& p) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  constexpr std::size_t kMost = 256 * kMiB;
+  return p.workspace_mib != 0 ? p.workspace_mib * kMiB : kMost;
+}
+
+bool can_pack(const GemmProblem& p, const Sm90Parameters& x) {
+  return !x.packed || (!is_aligned(p) &&
+                       sm90_splits_bytes(p, x) + sm90_packed(p, x).bytes() <=
+                           packing_cap(p));
+}
+
+PackedLines lines_of(const GemmProblem& p, const HalfLines& x) {
+  return {.length = x.length,
+          .lines = x.lines,
+          .matrices = x.matrix_stride != 0 ? p.batch : 1};
+}
+
+std::size_t aligned_up(std::int64_t bytes) {
+  return static_cast<std::size_t>(divide_up(bytes, kSm90PackedAlign) *
+                                  kSm90PackedAlign);
+}
+
+// As they are after packing.
+HalfLines packed(HalfLines x) {
+  const std::int64_t pitch = packed_pitch(x.length);
+  x.is_aligned = true;
+  x.line_stride = x.lines > 1 ? pitch : 0;
+  x.matrix_stride = x.matrix_stride != 0 ? pitch * x.lines : 0;
+  return x;
+}
+
 bool can_run(const GemmProblem& p, std::size_t workspace_cap,
              const Sm90Parameters& x) {
   const bool is_cluster = (x.cluster_m == 1 || x.cluster_m == 2) &&
@@ -67,8 +103,7 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
                           x.cluster_m * x.cluster_n <= 2 &&
                           can_meet_in_cluster(p, x);
   return is_tile(x) && is_cluster && x.stages >= kLeastStages &&
-         x.stages <= most_stages(p, x) && (x.splits == 1 || !x.pingpong) &&
-         can_share(p, x) &&
+         x.stages <= most_stages(p, x) && can_share(p, x) && can_pack(p, x) &&
          can_split(p, sm90_splits(p, x), divide_up(p.k, kSm90StageK),
                    workspace_cap);
 }
@@ -82,7 +117,7 @@ Config to_config(const Sm90Parameters& x) {
       .with("stages", x.stages)
       .with("splitk", x.splits)
       .with("turned", x.turned ? 1 : 0)
-      .with("pingpong", x.pingpong ? 1 : 0);
+      .with("packed", x.packed ? 1 : 0);
 }
 
 Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
@@ -119,12 +154,10 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
   };
   // Of a tile, all that a search may want to try.
   const auto add_all = [&](const InstructionTile& tile, bool turned,
-                           bool pingpong) {
+                           bool packed) {
     const auto [tile_m, tile_n] = to_problem(tile, turned);
-    Sm90Parameters x{.tile_m = tile_m,
-                     .tile_n = tile_n,
-                     .turned = turned,
-                     .pingpong = pingpong};
+    Sm90Parameters x{
+        .tile_m = tile_m, .tile_n = tile_n, .turned = turned, .packed = packed};
     x.stages = most_stages(p, x);
     for (const auto& [cluster_m, cluster_n] :
          {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) {
@@ -147,8 +180,6 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
   for (const bool turned : {false, true}) {
     for (const InstructionTile& tile : kTiles) {
       add_all(tile, turned, false);
-    }
-    for (const InstructionTile& tile : kPingpongTiles) {
       add_all(tile, turned, true);
     }
   }
@@ -166,7 +197,7 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
                          .stages = config_number(config, "stages"),
                          .splits = config_number(config, "splitk"),
                          .turned = config_number(config, "turned") == 1,
-                         .pingpong = config_number(config, "pingpong") == 1};
+                         .packed = config_number(config, "packed") == 1};
   return to_config(x) == config && can_run(p, workspace_cap, x)
              ? std::optional(x)
              : std::nullopt;
@@ -174,14 +205,38 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
 
 bool sm90_surely_wins(const GemmProblem& p) {
   constexpr std::int64_t kManyMultiplyAdds = std::int64_t{1} << 30;
-  const HalfLayout layout = half_layout(p);
-  const bool is_unaligned = !layout.a.is_aligned || !layout.b.is_aligned ||
+  const bool is_unaligned = !is_aligned(p) ||
                             !is_multiple_of(16, p.ldc, p.out_dtype) ||
                             p.align_out < 16;
   return is_unaligned && p.m >= 64 && p.n >= 64 &&
          static_cast<double>(p.m) * static_cast<double>(p.n) *
                  static_cast<double>(p.k) * static_cast<double>(p.batch) >=
              static_cast<double>(kManyMultiplyAdds);
+}
+
+HalfLayout sm90_layout(const GemmProblem& p, const Sm90Parameters& x) {
+  HalfLayout layout = half_layout(p);
+  for (HalfLines* lines : {&layout.a, &layout.b}) {
+    if (x.packed && !lines->is_aligned) {
+      *lines = packed(*lines);
+    }
+  }
+  return layout;
+}
+
+Sm90Packed sm90_packed(const GemmProblem& p, const Sm90Parameters& x) {
+  const HalfLayout layout = half_layout(p);
+  const auto bytes = [&](const HalfLines& lines) {
+    return x.packed && !lines.is_aligned
+               ? aligned_up(packed_bytes(lines_of(p, lines)))
+               : 0;
+  };
+  return {bytes(layout.a), bytes(layout.b)};
+}
+
+std::size_t sm90_splits_bytes(const GemmProblem& p, const Sm90Parameters& x) {
+  return aligned_up(
+      static_cast<std::int64_t>(sm90_splits(p, x).workspace_bytes()));
 }
 
 SplitTiles sm90_splits(const GemmProblem& p, const Sm90Parameters& x) {
@@ -195,15 +250,34 @@ SplitTiles sm90_splits(const GemmProblem& p, const Sm90Parameters& x) {
 }
 
 std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
-  const HalfLayout layout = half_layout(p);
+  const HalfLayout layout = sm90_layout(p, x);
   const auto bytes = [](const HalfLines& access, int side) {
     const int pieces = side / kPiece;
-    const int raw = access.is_aligned
-                        ? 0
-                        : sm90_raw_bytes(pieces, access.k_is_contiguous);
+    const int raw =
+        access.is_aligned ? 0 : sm90_raw_bytes(pieces, access.k_is_contiguous);
     return static_cast<std::size_t>(pieces * kPieceBytes + raw);
   };
   return bytes(layout.a, x.tile_m) + bytes(layout.b, x.tile_n);
+}
+
+bool sm90_writes_boxes(const GemmProblem& p) {
+  const bool is_plain =
+      p.out_dtype == p.a_dtype && p.beta == ScalarClass::kZero &&
+      (p.activation == Activation::kNone || p.activation == Activation::kRelu);
+  const auto can_stride = [&](std::int64_t count, std::int64_t stride) {
+    return count == 1 ||
+           (is_multiple_of(16, stride, p.out_dtype) && stride <= kMostStride);
+  };
+  return is_plain && p.align_out >= 16 && can_stride(p.n, p.ldc) &&
+         can_stride(p.batch, p.stride_c);
+}
+
+int sm90_strip_buffers(const GemmProblem& p, const Sm90Parameters& x) {
+  return sm90_writes_boxes(p) &&
+                 sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages, 2) <=
+                     kSm90MostSharedBytes
+             ? 2
+             : 1;
 }
 
 }  // namespace tunedops::cuda

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/gemm/cuda/half_layout.h"
 #include "kernels/gemm/cuda/sm90_stage.h"
 #include "kernels/gemm/cuda/split_tiles.h"
 #include "kernels/gemm/gemm_problem.h"
@@ -27,12 +28,12 @@ struct Sm90Parameters {
   // Whether the instruction's rows, of which a tile has 128 or 256, lie along
   // m, which is contiguous in the output, and not along n. For few columns n.
   bool turned = false;
-  // Whether two tiles are multiplied by turns, so that the output of one is
-  // written while the other multiplies.
-  bool pingpong = false;
+  // Whether operands that are not aligned are copied to workspace before, where
+  // they are; otherwise they are shifted as they come.
+  bool packed = false;
 };
 
-/// `_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_pingpong_0`
+/// `_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0`
 Config to_config(const Sm90Parameters& parameters);
 
 /// `workspace_cap` in bytes.
@@ -53,6 +54,25 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& problem,
 /// bytes, and take several times as long.
 bool sm90_surely_wins(const GemmProblem& problem);
 
+/// The operands as the kernel finds them: those that were packed are aligned.
+HalfLayout sm90_layout(const GemmProblem& problem,
+                       const Sm90Parameters& parameters);
+
+/// Of copies in workspace, behind what splits need there: that of `a` first,
+/// each at a multiple of kSm90PackedAlign bytes.
+struct Sm90Packed {
+  std::size_t a_bytes = 0;
+  std::size_t b_bytes = 0;
+  std::size_t bytes() const { return a_bytes + b_bytes; }
+};
+inline constexpr std::int64_t kSm90PackedAlign = 256;
+Sm90Packed sm90_packed(const GemmProblem& problem,
+                       const Sm90Parameters& parameters);
+
+/// In front of those copies.
+std::size_t sm90_splits_bytes(const GemmProblem& problem,
+                              const Sm90Parameters& parameters);
+
 /// Whole clusters.
 SplitTiles sm90_splits(const GemmProblem& problem,
                        const Sm90Parameters& parameters);
@@ -60,5 +80,14 @@ SplitTiles sm90_splits(const GemmProblem& problem,
 /// Of both operands in one stage.
 std::size_t sm90_stage_bytes(const GemmProblem& problem,
                              const Sm90Parameters& parameters);
+
+/// Whether the copy engine can write the output: as it is computed, to lines
+/// that begin at multiples of 16 bytes.
+bool sm90_writes_boxes(const GemmProblem& problem);
+
+/// How many pieces of the output each group has shared memory for, while stages
+/// have theirs: 1 or 2.
+int sm90_strip_buffers(const GemmProblem& problem,
+                       const Sm90Parameters& parameters);
 
 }  // namespace tunedops::cuda

@@ -27,11 +27,9 @@ inline constexpr std::uint16_t kBothBlocks = 3;
 /// the tile. Pieces along k lie below each other in memory too, so one copy
 /// brings all of them.
 template <bool kIsAlongK, int kPieces>
-__device__ void copy_pieces(const Sm90Operand& operand, const Sm90Share& share,
+__device__ void copy_pieces(const CUtensorMap* map, const Sm90Share& share,
                             char* to, int first, const Sm90Step& step,
-                            std::uint64_t* full) {
-  const CUtensorMap* const map = &operand.maps[0];
-  const int batch = operand.is_batched != 0 ? step.batch : 0;
+                            int batch, std::uint64_t* full) {
   if constexpr (kIsAlongK) {
     if (!share.is_of_two) {
       copy_box(to, map, {step.k, first, batch}, full);
@@ -53,22 +51,21 @@ __device__ void copy_pieces(const Sm90Operand& operand, const Sm90Share& share,
   }
 }
 
-/// The same of what has to be shifted afterwards.
+/// The same of what has to be shifted afterwards: the classes that a warp (of
+/// four) shifts, since one thread would take too long to ask for all.
 template <bool kIsAlongK, int kPieces>
-__device__ void copy_raw(const Sm90Operand& operand, char* to, int first,
-                         const Sm90Step& step, std::uint64_t* full) {
+__device__ void copy_raw(const Sm90Maps& maps, int warp, char* to, int first,
+                         const Sm90Step& step, int batch, std::uint64_t* full) {
   using Raw = Sm90Raw<kIsAlongK, kPieces>;
-  const int batch = operand.is_batched != 0 ? step.batch : 0;
 #pragma unroll
   for (int group = 0; group < Raw::kGroups; ++group) {
     const int side = first + group * Raw::kAcross * kPiece;
     const int element = kIsAlongK ? step.k : side;
     const int line = (kIsAlongK ? side : step.k) / kClasses;
-#pragma unroll
-    for (int i = 0; i < kClasses; ++i) {
+#pragma unroll 1
+    for (int i = warp; i < kClasses; i += kSm90Copiers / 32) {
       copy_box(to + group * Raw::kGroupBytes + i * Raw::kBoxBytes,
-               &operand.maps[i], {element + operand.beyond[i], line, batch},
-               full);
+               &maps.maps[i], {element + maps.beyond[i], line, batch}, full);
     }
   }
 }
@@ -88,23 +85,26 @@ class Sm90Copier {
   /// Once, by one thread, as early as can be: fetching a map takes a
   /// microsecond.
   __device__ static void prepare(const Sm90Product& p) {
-    for (const Sm90Operand* operand : {&p.a, &p.b}) {
-      for (int i = 0; i < (operand->is_aligned != 0 ? 1 : kClasses); ++i) {
-        prefetch_map(&operand->maps[i]);
-      }
+    prefetch(p.a, p.a_maps);
+    prefetch(p.b, p.b_maps);
+    if (p.writes_boxes) {
+      prefetch_map(&p.output_map);
     }
   }
 
   /// How many arrive when a stage is full: who asks the copy engine, and warps
   /// that shift.
   __device__ static unsigned arrivals(const Sm90Product& p) {
-    return (p.a.is_aligned != 0 || p.b.is_aligned != 0 ? 1 : 0) +
-           (p.a.is_aligned != 0 && p.b.is_aligned != 0 ? 0 : kSm90Copiers / 32);
+    return (p.a.is_aligned || p.b.is_aligned ? 1 : 0) +
+           (p.a.is_aligned && p.b.is_aligned ? 0 : kSm90Copiers / 32);
   }
 
+  /// Nothing is read from memory or written there before, by anyone in the
+  /// block.
   __device__ void run() {
-    const bool shifts_a = p_.a.is_aligned == 0;
-    const bool shifts_b = p_.b.is_aligned == 0;
+    wait_for_launches_before();
+    const bool shifts_a = !p_.a.is_aligned;
+    const bool shifts_b = !p_.b.is_aligned;
     if (shifts_a && shifts_b) {
       shift_all<true, true>();
     } else if (shifts_a) {
@@ -119,6 +119,19 @@ class Sm90Copier {
  private:
   using RawA = typename Tile::RawA;
   using RawB = typename Tile::RawB;
+
+  __device__ static void prefetch(const Sm90Operand& operand,
+                                  const Sm90Maps& maps) {
+    for (int i = 0; i < (operand.is_aligned ? 1 : kClasses); ++i) {
+      prefetch_map(&maps.maps[i]);
+    }
+  }
+
+  // Of an operand.
+  __device__ static int batch_of(const Sm90Operand& operand,
+                                 const Sm90Step& step) {
+    return operand.is_batched ? step.batch : 0;
+  }
 
   __device__ void copy_all() {
     for (Sm90Step step = steps_.next(); step.is_one; step = steps_.next()) {
@@ -138,26 +151,33 @@ class Sm90Copier {
     arrive_expecting(full, (kA ? Tile::kABytes : 0) + (kB ? Tile::kBBytes : 0));
     if constexpr (kA) {
       copy_pieces<Tile::kAIsAlongK, Tile::kAPieces>(
-          p_.a, a_share_, shared_.a(stage), step.row, step, full);
+          &p_.a_maps.maps[0], a_share_, shared_.a(stage), step.row, step,
+          batch_of(p_.a, step), full);
     }
     if constexpr (kB) {
       copy_pieces<Tile::kBIsAlongK, Tile::kBPieces>(
-          p_.b, b_share_, shared_.b(stage), step.column, step, full);
+          &p_.b_maps.maps[0], b_share_, shared_.b(stage), step.column, step,
+          batch_of(p_.b, step), full);
     }
   }
 
-  // What has to be shifted, for a stage.
+  // What has to be shifted, for a stage. Bytes may come before they are
+  // expected, since the phase lasts until then in any case.
   template <bool kA, bool kB>
   __device__ void ask(const Sm90Step& step, int stage) {
     std::uint64_t* const full = shared_.raw_full(stage);
-    arrive_expecting(full, (kA ? RawA::kBytes : 0) + (kB ? RawB::kBytes : 0));
+    if (warp_ == 0) {
+      arrive_expecting(full, (kA ? RawA::kBytes : 0) + (kB ? RawB::kBytes : 0));
+    }
     if constexpr (kA) {
-      copy_raw<Tile::kAIsAlongK, Tile::kAPieces>(p_.a, shared_.raw_a(stage),
-                                                 step.row, step, full);
+      copy_raw<Tile::kAIsAlongK, Tile::kAPieces>(
+          p_.a_maps, warp_, shared_.raw_a(stage), step.row, step,
+          batch_of(p_.a, step), full);
     }
     if constexpr (kB) {
-      copy_raw<Tile::kBIsAlongK, Tile::kBPieces>(p_.b, shared_.raw_b(stage),
-                                                 step.column, step, full);
+      copy_raw<Tile::kBIsAlongK, Tile::kBPieces>(
+          p_.b_maps, warp_, shared_.raw_b(stage), step.column, step,
+          batch_of(p_.b, step), full);
     }
   }
 
@@ -167,7 +187,7 @@ class Sm90Copier {
     Sm90Steps<Tile::kRows, Tile::kColumns> ahead(p_);
     const auto ask_next = [&](int stage) {
       const Sm90Step step = ahead.next();
-      if (step.is_one && warp_ == 0 && is_elected()) {
+      if (step.is_one && is_elected()) {
         ask<kA, kB>(step, stage);
       }
     };
@@ -185,12 +205,12 @@ class Sm90Copier {
       wait(shared_.raw_full(stage), ring_.parity);
       if constexpr (kA) {
         shift_lines<Tile::kAIsAlongK, Tile::kAPieces>(
-            p_.a, shared_address(shared_.raw_a(stage)),
+            p_.a_maps, shared_address(shared_.raw_a(stage)),
             shared_address(shared_.a(stage)), warp_);
       }
       if constexpr (kB) {
         shift_lines<Tile::kBIsAlongK, Tile::kBPieces>(
-            p_.b, shared_address(shared_.raw_b(stage)),
+            p_.b_maps, shared_address(shared_.raw_b(stage)),
             shared_address(shared_.b(stage)), warp_);
       }
       publish_stores();

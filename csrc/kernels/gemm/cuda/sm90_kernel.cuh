@@ -32,12 +32,12 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
     const int stage = static_cast<int>(threadIdx.x);
     init_barrier(shared.full(stage), Sm90Copier<Tile>::arrivals(p));
     init_barrier(shared.empty(stage),
-                 static_cast<unsigned>(Tile::kWarps * sharers));
+                 static_cast<unsigned>(kSm90Warps * sharers));
     init_barrier(shared.raw_full(stage), 1);
     publish_barriers();
   }
   if (cluster > 1) {
-    sync_cluster();
+    meet_cluster();
   } else {
     __syncthreads();
   }
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
   }
   if (cluster > 1) {
     __syncwarp();
-    sync_cluster();  // no block may end while others write to it
+    meet_cluster();  // no block may end while others write to it
   }
 #endif
 }
@@ -77,27 +77,17 @@ cudaError_t with_sm90_layout(const Sm90Launch& launch, Use use) {
 template <class T, class Use>
 cudaError_t with_sm90_kernel(const Sm90Launch& launch, Use use) {
   const int tile = launch.tile_rows * 1000 + launch.tile_columns;
-  if (launch.is_pingpong) {
-    switch (tile) {
-    case 64'128:
-      return with_sm90_layout<Sm90Shape<T, 64, 128, 1>>(launch, use);
-    case 128'128:
-      return with_sm90_layout<Sm90Shape<T, 128, 128, 1>>(launch, use);
-    default:
-      return cudaErrorInvalidValue;
-    }
-  }
   switch (tile) {
   case 128'064:
-    return with_sm90_layout<Sm90Shape<T, 128, 64, 2>>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 64>>(launch, use);
   case 128'128:
-    return with_sm90_layout<Sm90Shape<T, 128, 128, 2>>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 128>>(launch, use);
   case 128'192:
-    return with_sm90_layout<Sm90Shape<T, 128, 192, 2>>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 192>>(launch, use);
   case 128'256:
-    return with_sm90_layout<Sm90Shape<T, 128, 256, 2>>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 128, 256>>(launch, use);
   case 256'128:
-    return with_sm90_layout<Sm90Shape<T, 256, 128, 2>>(launch, use);
+    return with_sm90_layout<Sm90Shape<T, 256, 128>>(launch, use);
   default:
     return cudaErrorInvalidValue;
   }
@@ -119,13 +109,14 @@ cudaError_t run_sm90(const Sm90Product& product, const Sm90Launch& launch) {
   config.blockDim = dim3(kSm90Threads);
   config.dynamicSmemBytes = launch.shared_bytes;
   config.stream = launch.stream;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
-  if (launch.cluster > 1) {
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-  }
+  // Blocks may begin while the launch before is ending: see Sm90Copier::run.
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
+  config.attrs = attributes;
+  config.numAttrs = launch.cluster > 1 ? 2 : 1;
   return with_sm90_kernel<T>(launch, [&](auto* kernel) {
     return cudaLaunchKernelEx(&config, kernel, product);
   });

@@ -1,13 +1,12 @@
 #pragma once
 
 // The two groups of warps of Gemm_Sm90 that multiply. Each has half of the
-// tile's rows, or each second tile, in registers; while the tensor cores work
-// on one stage, the next is on its way.
+// tile's rows in registers; while the tensor cores work on one stage, the next
+// is on its way.
 
-#include "kernels/gemm/cuda/sm90_finish.cuh"
-#include "kernels/gemm/cuda/sm90_plain.cuh"
 #include "kernels/gemm/cuda/sm90_shared.cuh"
 #include "kernels/gemm/cuda/sm90_tiles.cuh"
+#include "kernels/gemm/cuda/sm90_writer.cuh"
 #include "kernels/gemm/cuda/split_sums.cuh"
 #include "kernels/gemm/cuda/wgmma.cuh"
 
@@ -20,19 +19,13 @@ class Sm90Multiplier {
  public:
   __device__ Sm90Multiplier(const Sm90Product& product,
                             const Sm90Shared<Tile>& shared, int warp)
-      : p_(product), shared_(shared), warp_(warp) {}
+      : p_(product), shared_(shared), warp_(warp),
+        writer_(product, shared, warp) {}
 
   __device__ void run() {
     Sm90Tiles tiles(p_);
     TileWork work;
-    if (kIsPingpong && warp_ >= 4) {
-      give_turn();
-    }
-    for (int turn = 0; tiles.next(work); ++turn) {
-      if (kIsPingpong && turn % 2 != warp_ / 4) {
-        ring_.skip(work.k_end - work.k_begin, p_.stages);
-        continue;
-      }
+    while (tiles.next(work)) {
       multiply(work, tiles.cluster());
       if (p_.cluster_splits > 1) {
         meet_in_cluster();
@@ -41,12 +34,10 @@ class Sm90Multiplier {
       }
       write(work);
     }
+    writer_.end();
   }
 
  private:
-  static constexpr bool kIsPingpong = Tile::kGroups == 1;
-  static constexpr int kTurns = 3;  // the first of two barriers
-
   // What a group has: blocks of 64 rows, in pieces of 64 columns.
   static constexpr int kBlocks = Tile::kGroupRows / kPiece;
   static constexpr int kSums = Tile::kColumns / 2;
@@ -55,8 +46,7 @@ class Sm90Multiplier {
   static constexpr int kSumsOfPiece = kPiece / 2;
   using PieceSums = float[kSumsOfPiece];
 
-  // Of those that share a tile.
-  __device__ int group() const { return kIsPingpong ? 0 : warp_ / 4; }
+  __device__ int group() const { return warp_ / 4; }
 
   // Of 16 ks: in a piece along k 32 bytes further, else 16 lines of 128.
   __device__ static std::uint64_t operand(const char* pieces, bool is_along_k,
@@ -67,24 +57,7 @@ class Sm90Multiplier {
                : matrix_descriptor(address + slice * 2048, kPieceBytes, 1024);
   }
 
-  // In ping-pong the groups multiply by turns. Without, one could wait for a
-  // phase of a stage's barrier while the one that it takes for it, of the same
-  // parity, is two phases ahead.
-  __device__ void take_turn() const {
-    asm volatile("bar.sync %0, %1;" ::"r"(kTurns + warp_ / 4),
-                 "n"(kSm90Multipliers)
-                 : "memory");
-  }
-  __device__ void give_turn() const {
-    asm volatile("bar.arrive %0, %1;" ::"r"(kTurns + 1 - warp_ / 4),
-                 "n"(kSm90Multipliers)
-                 : "memory");
-  }
-
   __device__ void multiply(const TileWork& work, int cluster) {
-    if constexpr (kIsPingpong) {
-      take_turn();
-    }
     int previous = 0;
     for (int step = work.k_begin; step < work.k_end; ++step) {
       const int stage = ring_.stage;
@@ -111,9 +84,6 @@ class Sm90Multiplier {
       }
       previous = stage;
       ring_.advance(p_.stages);
-    }
-    if constexpr (kIsPingpong) {
-      give_turn();
     }
     wait_multiply<0>();
     leave(previous, cluster);
@@ -171,42 +141,31 @@ class Sm90Multiplier {
                 [piece % kPiecesAcross * kSumsOfPiece + i];
   }
 
-  // One piece after the other by the same code, of which there is much; only
-  // which registers are meant has to be known beforehand. Where splits meet in
-  // a cluster each writes a part.
+  // Where splits meet in a cluster each writes a part.
   __device__ void write(const TileWork& work) {
-    using T = typename Tile::Element;
-    float* const strip = shared_.strip(warp_);
-    const Sm90Plain<T> plain(p_.output, p_.is_turned, work.batch, strip);
-    const Sm90Finish<T> finish(p_.output, p_.is_turned, strip);
-    const bool is_plain = plain.can_write();
     const bool is_shared = p_.cluster_splits > 1;
 #pragma unroll 1
     for (int piece = is_shared ? work.split : 0; piece < kPieces;
          piece += p_.cluster_splits) {
-      PieceSums sums;
-      if (is_shared) {
-        add_up(piece, sums);
-      } else {
+      const int row = work.row_tile * Tile::kRows + group() * Tile::kGroupRows +
+                      piece / kPiecesAcross * kPiece;
+      const int column =
+          work.column_tile * Tile::kColumns + piece % kPiecesAcross * kPiece;
+      writer_.write(row, column, work.batch, [&](const auto& use) {
+        if (is_shared) {
+          PieceSums sums;
+          add_up(piece, sums);
+          use([&](int i) { return sums[i]; });
+          return;
+        }
+        // Which registers are meant has to be known beforehand.
 #pragma unroll
         for (int i = 0; i < kPieces; ++i) {
           if (i == piece) {
-#pragma unroll
-            for (int j = 0; j < kSumsOfPiece; ++j) {
-              sums[j] = sum(i, j);
-            }
+            use([&](int j) { return sum(i, j); });
           }
         }
-      }
-      const TilePlace place = place_of(work, piece);
-      if (place.line >= p_.output.lines || place.at >= p_.output.length) {
-        continue;
-      }
-      if (is_plain) {
-        plain.write(sums, place);
-      } else {
-        finish.write(sums, place);
-      }
+      });
     }
   }
 
@@ -217,20 +176,11 @@ class Sm90Multiplier {
         [] { sync_all(); });
   }
 
-  // Of this warp's part of a piece.
-  __device__ TilePlace place_of(const TileWork& work, int piece) const {
-    const int row = work.row_tile * Tile::kRows + group() * Tile::kGroupRows +
-                    piece / kPiecesAcross * kPiece + warp_ % 4 * kWarpPieceRows;
-    const int column =
-        work.column_tile * Tile::kColumns + piece % kPiecesAcross * kPiece;
-    return p_.is_turned ? TilePlace{column, row, work.batch}
-                        : TilePlace{row, column, work.batch};
-  }
-
   const Sm90Product& p_;
   const Sm90Shared<Tile>& shared_;
   int warp_;
   Sm90Ring ring_;
+  Sm90Writer<Tile> writer_;
   float sums_[kBlocks][kSums];
 };
 

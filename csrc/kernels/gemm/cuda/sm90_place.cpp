@@ -10,10 +10,6 @@ namespace {
 // No coordinate reaches it. A multiple of 16 bytes, as all have to be.
 constexpr int kNowhere = 1 << 30;
 
-// Addresses, of a kilobyte each: more than layers that share a plan. When there
-// are more, all are forgotten; where they never come again, little is lost.
-constexpr std::size_t kMostKnown = 64;
-
 }  // namespace
 
 Sm90Place::Sm90Place(const GemmProblem& p, const HalfLines& access, int side,
@@ -32,29 +28,20 @@ Sm90Place::Sm90Place(const GemmProblem& p, const HalfLines& access, int side,
   box_lines_ = (access.k_is_contiguous ? side : kPiece) / kClasses;
 }
 
-Status Sm90Place::operator()(const void* data, Sm90Operand& operand) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = known_.find(data); found != known_.end()) {
-      operand = found->second;
-      return Status::ok();
-    }
+Status Sm90Place::operator()(const void* data, Sm90Maps& maps) const {
+  if (const auto kept = known_.find(data)) {
+    maps = *kept;
+    return Status::ok();
   }
-  if (Status encoded = encode(data, operand); !encoded.is_ok()) {
-    return encoded;
+  Status encoded = encode(data, maps);
+  if (encoded.is_ok()) {
+    known_.keep(data, maps);
   }
-  const std::lock_guard lock(mutex_);
-  if (known_.size() >= kMostKnown) {
-    known_.clear();
-  }
-  known_.emplace(data, operand);
-  return Status::ok();
+  return encoded;
 }
 
-Status Sm90Place::encode(const void* data, Sm90Operand& operand) const {
+Status Sm90Place::encode(const void* data, Sm90Maps& maps) const {
   const HalfLines& x = access_;
-  operand.is_aligned = x.is_aligned ? 1 : 0;
-  operand.is_batched = x.matrix_stride != 0 ? 1 : 0;
   const int classes = x.is_aligned ? 1 : kClasses;
   for (int c = 0; c < classes; ++c) {
     // A class without a line is copied from another's, from beyond its end.
@@ -62,12 +49,12 @@ Status Sm90Place::encode(const void* data, Sm90Operand& operand) const {
     const std::int64_t first = is_empty ? 0 : c;
     const auto address = reinterpret_cast<std::uintptr_t>(data) +
                          static_cast<std::uintptr_t>(first * x.line_stride) * 2;
-    operand.shift[c] = static_cast<int>(address % 16 / 2);
-    operand.beyond[c] = is_empty ? kNowhere : 0;
+    maps.shift[c] = static_cast<int>(address % 16 / 2);
+    maps.beyond[c] = is_empty ? kNowhere : 0;
     const TensorView view{
         .base = reinterpret_cast<const void*>(address - address % 16),
         .dtype = dtype_,
-        .length = x.length + operand.shift[c],
+        .length = x.length + maps.shift[c],
         .lines = divide_up(x.lines - first, classes),
         .line_stride = x.line_stride * classes,
         .matrices = matrices_,
@@ -75,12 +62,35 @@ Status Sm90Place::encode(const void* data, Sm90Operand& operand) const {
         .box_length = box_length_,
         .box_lines = box_lines_,
         .is_swizzled = x.is_aligned};
-    if (Status encoded = encode_tensor_map(view, operand.maps[c]);
+    if (Status encoded = encode_tensor_map(view, maps.maps[c]);
         !encoded.is_ok()) {
       return encoded;
     }
   }
   return Status::ok();
+}
+
+Sm90OutputPlace::Sm90OutputPlace(const GemmProblem& p) : problem_(p) {}
+
+Status Sm90OutputPlace::operator()(const void* data, CUtensorMap& map) const {
+  if (const auto kept = known_.find(data)) {
+    map = *kept;
+    return Status::ok();
+  }
+  Status encoded = encode_tensor_map({.base = data,
+                                      .dtype = problem_.out_dtype,
+                                      .length = problem_.m,
+                                      .lines = problem_.n,
+                                      .line_stride = problem_.ldc,
+                                      .matrices = problem_.batch,
+                                      .matrix_stride = problem_.stride_c,
+                                      .box_length = kPiece,
+                                      .box_lines = kPiece},
+                                     map);
+  if (encoded.is_ok()) {
+    known_.keep(data, map);
+  }
+  return encoded;
 }
 
 }  // namespace tunedops::cuda

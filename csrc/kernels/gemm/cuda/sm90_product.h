@@ -16,38 +16,48 @@
 
 namespace tunedops::cuda {
 
-/// Lines of contiguous elements: of ks, or of rows or columns. The copy engine
-/// wants a tensor to begin at a multiple of 16 bytes, and lines to be multiples
-/// of that apart. Where they are not, every eighth line is: so lines are in
-/// eight classes by their number modulo 8, each a tensor of its own that begins
-/// at the multiple before its first line does, `shift` elements before it.
 struct Sm90Operand {
+  bool is_aligned;  // every line begins at a multiple of 16 bytes
+  bool is_batched;  // else all matrices of the batch are the same
+};
+
+/// Where an operand's lines of contiguous elements are: of ks, or of rows or
+/// columns. The copy engine wants a tensor to begin at a multiple of 16 bytes,
+/// and lines to be multiples of that apart. Where they are not, every eighth
+/// line is: so lines are in eight classes by their number modulo 8, each a
+/// tensor of its own that begins at the multiple before its first line does,
+/// `shift` elements before it.
+struct Sm90Maps {
   CUtensorMap maps[kClasses];  // aligned operands have one
   int shift[kClasses];
   // Of a class that has no line, where a tensor has no elements either.
   int beyond[kClasses];
-  int is_aligned;
-  int is_batched;  // else all matrices of the batch are the same
 };
 
+/// What all blocks read before they begin comes first, in as few lines of the
+/// cache as it fits: each that is not there yet is waited for.
 struct Sm90Product {
   Sm90Operand a;
   Sm90Operand b;
+  bool is_turned;     // the instruction's columns are lines of the output
+  bool writes_boxes;  // the copy engine writes the output
+  int stages;
+  int strip_buffers;  // 2, or 1 where there is no room
+  int cluster_rows;   // tiles of a cluster, of which one is 1
+  int cluster_columns;
+  int cluster_splits;     // that meet in a cluster: all, or 1
+  TileSchedule schedule;  // in clusters of tiles, and pieces along k
   TileOutput output;
   SplitMeeting meeting;
-  TileSchedule schedule;  // in clusters of tiles, and pieces along k
-  int cluster_rows;       // tiles of a cluster, of which one is 1
-  int cluster_columns;
-  int stages;
-  int cluster_splits;  // that meet in a cluster: all, or 1
-  bool is_turned;      // the instruction's columns are lines of the output
+  Sm90Maps a_maps;
+  Sm90Maps b_maps;
+  CUtensorMap output_map;
 };
 
 /// Which compiled kernel runs, and how.
 struct Sm90Launch {
   int tile_rows = 128;
   int tile_columns = 128;
-  bool is_pingpong = false;
   bool a_has_k_contiguous = true;
   bool b_has_k_contiguous = true;
   int blocks = 1;  // of the whole grid, whole clusters

@@ -1,27 +1,23 @@
 #pragma once
 
 // The shared memory of a block of Gemm_Sm90: a ring of stages, each a tile of
-// both operands and, of those that have to be shifted, what they are before; a
-// strip for each warp that multiplies, through which its sums go to the output;
-// the barriers of the stages.
+// both operands and, of those that have to be shifted, what they are before;
+// strips through which sums go to the output; the barriers of the stages.
 
 #include <cstddef>
 
+#include "kernels/gemm/cuda/shared_address.cuh"
 #include "kernels/gemm/cuda/sm90_product.h"
 #include "kernels/gemm/cuda/sm90_shift.cuh"
 
 namespace tunedops::cuda {
 
 /// The tile that a kernel is compiled for.
-template <class T, int kTileRows, int kTileColumns, int kGroupsOfTile>
+template <class T, int kTileRows, int kTileColumns>
 struct Sm90Shape {
   using Element = T;  // of both operands
   static constexpr int kRows = kTileRows;
   static constexpr int kColumns = kTileColumns;
-  /// Of four warps each, that multiply it. There are two: either both have half
-  /// of its rows, or each has a tile of its own and writes its output while the
-  /// other multiplies (ping-pong).
-  static constexpr int kGroups = kGroupsOfTile;
 };
 
 /// All that a kernel is compiled for.
@@ -35,8 +31,7 @@ struct Sm90Tile : Shape {
   static constexpr int kBBytes = kBPieces * kPieceBytes;
   using RawA = Sm90Raw<kAIsAlongK, kAPieces>;
   using RawB = Sm90Raw<kBIsAlongK, kBPieces>;
-  static constexpr int kGroupRows = Shape::kRows / Shape::kGroups;
-  static constexpr int kWarps = 4 * Shape::kGroups;  // that multiply it
+  static constexpr int kGroupRows = Shape::kRows / 2;  // of four warps
 };
 
 template <class Tile>
@@ -48,11 +43,11 @@ class Sm90Shared {
                 static_cast<unsigned>(__cvta_generic_to_shared(memory)) %
                     kSm90Align),
         raw_b_(Tile::kABytes + Tile::kBBytes +
-               (p.a.is_aligned != 0 ? 0 : Tile::RawA::kBytes)),
-        stage_bytes_(raw_b_ + (p.b.is_aligned != 0 ? 0 : Tile::RawB::kBytes)),
-        strips_(reinterpret_cast<float*>(stages_ + p.stages * stage_bytes_)),
+               (p.a.is_aligned ? 0 : Tile::RawA::kBytes)),
+        stage_bytes_(raw_b_ + (p.b.is_aligned ? 0 : Tile::RawB::kBytes)),
+        strips_(stages_ + p.stages * stage_bytes_),
         barriers_(reinterpret_cast<std::uint64_t*>(
-            strips_ + kSm90Warps * kSm90StripFloats)) {}
+            strips_ + sm90_strips_bytes(p.strip_buffers))) {}
 
   __device__ char* a(int stage) const { return stages_ + stage * stage_bytes_; }
   __device__ char* b(int stage) const { return a(stage) + Tile::kABytes; }
@@ -65,8 +60,13 @@ class Sm90Shared {
   /// Where stages are, when there is no more use for them.
   __device__ float* sums() const { return reinterpret_cast<float*>(stages_); }
 
+  /// A warp's own.
   __device__ float* strip(int warp) const {
-    return strips_ + warp * kSm90StripFloats;
+    return reinterpret_cast<float*>(strips_ + warp * kSm90StripBytes);
+  }
+  /// A group's own, in the same place.
+  __device__ unsigned output_box(int group, int buffer) const {
+    return shared_address(strips_) + (2 * buffer + group) * kPieceBytes;
   }
 
   /// Complete when the stage's operands are there.
@@ -84,7 +84,7 @@ class Sm90Shared {
   char* stages_;
   int raw_b_;  // where it is in a stage
   int stage_bytes_;
-  float* strips_;
+  char* strips_;
   std::uint64_t* barriers_;
 };
 

@@ -30,14 +30,14 @@ struct Sm90Raw {
 /// By warp `warp` of four: two of the eight classes. A warp shifts a line of a
 /// piece at a time, a word a thread; eight of them are on their way at once.
 template <bool kIsAlongK, int kPieces>
-__device__ void shift_lines(const Sm90Operand& operand, unsigned raw,
-                            unsigned to, int warp) {
+__device__ void shift_lines(const Sm90Maps& maps, unsigned raw, unsigned to,
+                            int warp) {
   using Raw = Sm90Raw<kIsAlongK, kPieces>;
   constexpr int kAtOnce = 8;
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll 1
   for (int in_class = warp; in_class < kClasses; in_class += kClasses / 2) {
-    const int shift = operand.shift[in_class];
+    const int shift = maps.shift[in_class];
     const int bits = shift % 2 * 16;
     // All addresses of a class differ by what is known to the compiler.
     const unsigned from =

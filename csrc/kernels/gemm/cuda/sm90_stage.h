@@ -48,8 +48,17 @@ inline constexpr int kSm90Warps = 8;
 /// Eight rows by 64 columns of sums, each row with room behind it so that the
 /// threads of a warp meet different banks.
 inline constexpr int kSm90StripPitch = 72;
-inline constexpr int kSm90StripFloats = kStripRows * kSm90StripPitch;
-static_assert(kWarpPieceBytes <= 4 * kSm90StripFloats);
+inline constexpr int kSm90StripBytes = 4 * kStripRows * kSm90StripPitch;
+static_assert(kWarpPieceBytes <= kSm90StripBytes);
+
+/// Strips of all warps; or pieces of both groups, of which one is written by
+/// the copy engine while there is room for another (or two).
+constexpr int sm90_strips_bytes(int buffers) {
+  constexpr int kGroups = kSm90Warps / 4;
+  const int pieces = buffers * kGroups * kPieceBytes;
+  const int strips = kSm90Warps * kSm90StripBytes;
+  return pieces > strips ? pieces : strips;
+}
 
 /// That a block may ask for on compute 9.0, less what a kernel has for itself.
 inline constexpr std::size_t kSm90MostSharedBytes = (227 << 10) - 128;
@@ -61,9 +70,10 @@ inline constexpr int kSm90Align = 1024;
 /// but not shifted yet.
 inline constexpr int kSm90Barriers = 3;
 
-constexpr std::size_t sm90_shared_bytes(std::size_t stage_bytes, int stages) {
+constexpr std::size_t sm90_shared_bytes(std::size_t stage_bytes, int stages,
+                                        int strip_buffers) {
   return kSm90Align + static_cast<std::size_t>(stages) * stage_bytes +
-         sizeof(float) * kSm90Warps * kSm90StripFloats +
+         static_cast<std::size_t>(sm90_strips_bytes(strip_buffers)) +
          kSm90Barriers * sizeof(long long) * static_cast<std::size_t>(stages);
 }
 

@@ -13,20 +13,22 @@ class Sm90Tiles {
   __device__ explicit Sm90Tiles(const Sm90Product& product)
       : p_(product), cluster_(product.cluster_rows * product.cluster_columns),
         rank_(cluster_ > 1 ? static_cast<int>(rank_in_cluster()) : 0),
-        next_(static_cast<int>(blockIdx.x) / cluster_),
-        step_(static_cast<int>(gridDim.x) / cluster_),
+        next_(static_cast<int>(blockIdx.x) >> (cluster_ - 1)),
+        step_(static_cast<int>(gridDim.x) >> (cluster_ - 1)),
         end_(works_of(p_.schedule)) {}
 
   __device__ int cluster() const { return cluster_; }
   /// Of this block in its cluster.
-  __device__ int rank_row() const { return rank_ % p_.cluster_rows; }
-  __device__ int rank_column() const { return rank_ / p_.cluster_rows; }
+  __device__ int rank_row() const { return p_.cluster_rows == 2 ? rank_ : 0; }
+  __device__ int rank_column() const {
+    return p_.cluster_columns == 2 ? rank_ : 0;
+  }
 
   __device__ bool next(TileWork& work) {
     if (next_ >= end_) {
       return false;
     }
-    work = work_of(p_.schedule, next_, kTilesDown / p_.cluster_rows);
+    work = work_of(p_.schedule, next_);
     work.row_tile = work.row_tile * p_.cluster_rows + rank_row();
     work.column_tile = work.column_tile * p_.cluster_columns + rank_column();
     work.place = work.place * cluster_ + rank_;
@@ -35,10 +37,8 @@ class Sm90Tiles {
   }
 
  private:
-  static constexpr int kTilesDown = 8;
-
   const Sm90Product& p_;
-  int cluster_;
+  int cluster_;  // tiles: one or two, which saves divisions
   int rank_;
   int next_;
   int step_;
@@ -49,13 +49,6 @@ class Sm90Tiles {
 struct Sm90Ring {
   int stage = 0;
   unsigned parity = 0;
-
-  /// Past so many steps.
-  __device__ void skip(int steps, int stages) {
-    const int end = stage + steps;
-    parity ^= end / stages % 2;
-    stage = end % stages;
-  }
 
   __device__ void advance(int stages) {
     if (++stage == stages) {

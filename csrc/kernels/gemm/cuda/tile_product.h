@@ -14,15 +14,17 @@ namespace tunedops::cuda {
 
 /// In tiles, or clusters of them, of so many m and n, and steps of so many ks.
 inline TileSchedule schedule_of(const GemmProblem& p, TileSize tile,
-                                bool turned, int splits, int step_k) {
+                                bool turned, int splits, int step_k,
+                                int tiles_down) {
   const TileSize tiles{static_cast<int>(divide_up(p.m, tile.m)),
                        static_cast<int>(divide_up(p.n, tile.n))};
   const auto [row_tiles, column_tiles] = to_instruction(tiles, turned);
-  return {.row_tiles = row_tiles,
-          .column_tiles = column_tiles,
-          .batch = static_cast<int>(p.batch),
-          .splits = splits,
-          .k_steps = static_cast<int>(divide_up(p.k, step_k))};
+  return TileSchedule({.row_tiles = row_tiles,
+                       .column_tiles = column_tiles,
+                       .batch = static_cast<int>(p.batch),
+                       .splits = splits,
+                       .k_steps = static_cast<int>(divide_up(p.k, step_k)),
+                       .tiles_down = tiles_down});
 }
 
 /// What is known only when a run begins, but the operands.

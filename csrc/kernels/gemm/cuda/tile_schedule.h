@@ -5,7 +5,7 @@
 // the operands of those that run at one time are few enough for the cache. Of
 // no GPU in particular, and so tested without one.
 
-#include <cstdint>
+#include "kernels/gemm/cuda/divisor.h"
 
 namespace tunedops::cuda {
 
@@ -13,12 +13,33 @@ namespace tunedops::cuda {
 inline constexpr int kSplitCounts[] = {2,  3,  4,  5,  6,  7,  8, 10,
                                        12, 16, 20, 24, 32, 48, 64};
 
-struct TileSchedule {
-  int row_tiles;
-  int column_tiles;
-  int batch;
-  int splits;   // of k
-  int k_steps;  // of all splits
+struct TileCounts {
+  int row_tiles = 1;
+  int column_tiles = 1;
+  int batch = 1;
+  int splits = 1;      // of k
+  int k_steps = 1;     // of all splits
+  int tiles_down = 8;  // that are computed before those of the next column
+};
+
+/// With what it takes to find a tile by its number.
+struct TileSchedule : TileCounts {
+  constexpr TileSchedule() = default;
+  explicit constexpr TileSchedule(const TileCounts& counts)
+      : TileCounts(counts), last_rows((row_tiles - 1) % tiles_down + 1),
+        by_splits(splits), by_matrix(row_tiles * column_tiles),
+        by_group(tiles_down * column_tiles), by_rows(tiles_down),
+        by_last_rows(last_rows), steps_each(k_steps / splits),
+        steps_more(k_steps % splits) {}
+
+  int last_rows = 1;  // of tiles, in the last group of so many down
+  Divisor by_splits;
+  Divisor by_matrix;
+  Divisor by_group;
+  Divisor by_rows;
+  Divisor by_last_rows;
+  int steps_each = 1;  // of a split, and how many have one more
+  int steps_more = 0;
 };
 
 /// One split of one tile.
@@ -38,31 +59,28 @@ struct SplitMeeting {
   unsigned* counters;  // of arrivals at a tile, zero before and after
 };
 
-constexpr int works_of(const TileSchedule& x) {
+constexpr int works_of(const TileCounts& x) {
   return x.row_tiles * x.column_tiles * x.splits * x.batch;
 }
 
 constexpr int first_step_of(const TileSchedule& x, int split) {
-  return static_cast<int>(static_cast<std::int64_t>(x.k_steps) * split /
-                          x.splits);
+  return split * x.steps_each + (split < x.steps_more ? split : x.steps_more);
 }
 
-/// `number` counts all works, `tiles_down` is how many tiles lie below each
-/// other before the next column's turn.
-constexpr TileWork work_of(const TileSchedule& x, int number, int tiles_down) {
+/// `number` counts all works.
+constexpr TileWork work_of(const TileSchedule& x, int number) {
   TileWork work{};
-  work.split = number % x.splits;
-  work.place = number / x.splits;
-  const int tiles = x.row_tiles * x.column_tiles;
-  work.batch = work.place / tiles;
-  const int tile = work.place % tiles;
-  const int group = tiles_down * x.column_tiles;
-  const int first_row = tile / group * tiles_down;
-  const int rows = x.row_tiles - first_row < tiles_down
-                       ? x.row_tiles - first_row
-                       : tiles_down;
-  work.row_tile = first_row + tile % group % rows;
-  work.column_tile = tile % group / rows;
+  work.place = x.by_splits.divide(number);
+  work.split = number - work.place * x.splits;
+  work.batch = x.by_matrix.divide(work.place);
+  const int tile = work.place - work.batch * x.row_tiles * x.column_tiles;
+  const int group = x.by_group.divide(tile);
+  const int in_group = tile - group * x.tiles_down * x.column_tiles;
+  const int first_row = group * x.tiles_down;
+  const bool is_last = first_row + x.tiles_down > x.row_tiles;
+  const int rows = is_last ? x.last_rows : x.tiles_down;
+  work.column_tile = (is_last ? x.by_last_rows : x.by_rows).divide(in_group);
+  work.row_tile = first_row + in_group - work.column_tile * rows;
   work.k_begin = first_step_of(x, work.split);
   work.k_end = first_step_of(x, work.split + 1);
   return work;

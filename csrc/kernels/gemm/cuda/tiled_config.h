@@ -6,23 +6,21 @@
 
 #include <vector>
 
-#include "kernels/gemm/cuda/cublaslt_cost.h"
 #include "tuning/listed_space.h"
 
 namespace tunedops::cuda {
 
-/// A config as the model and a search see it.
+/// A config as a search sees it, with what the kernel's model says of it.
 struct TiledConfig {
   Config config;
-  Tiling tiling;
-  int splits = 1;
+  double us = 0;
   Coordinates at{};
 };
 
 /// The fastest by the model first; those that it takes for the same stay in
 /// their order.
 std::vector<ListedSpace::Entry>
-fastest_first(const TilingCost& cost, const std::vector<TiledConfig>& all);
+fastest_first(const std::vector<TiledConfig>& all);
 
 /// The first six: what is proposed of a kernel whose own guess nobody measured.
 std::vector<Config> proposals(const std::vector<ListedSpace::Entry>& sorted);

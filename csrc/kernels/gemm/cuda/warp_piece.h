@@ -3,19 +3,13 @@
 // How a warp of Gemm_Sm90 brings 16 rows by 64 columns of its results into the
 // order of the output: as matrices of 8 x 8, of which each thread holds two
 // neighbours in a row, to shared memory, where lines of the output lie below
-// each other, and from there 16 bytes a thread. Of no GPU in particular, and so
-// tested without one.
+// each other. Of no GPU in particular, and so tested without one.
 
 namespace tunedops::cuda {
 
-/// Rows and columns. Where the rows of the instruction are lines of the output,
-/// each has 128 bytes, with room behind it so that threads meet different
-/// banks; else there are 64 lines of 32 bytes.
+/// Rows and columns.
 inline constexpr int kWarpPieceRows = 16;
 inline constexpr int kWarpPieceColumns = 64;
-inline constexpr int kWarpPiecePitch = 2 * kWarpPieceColumns + 16;
-inline constexpr int kWarpPieceTurnedPitch = 2 * kWarpPieceRows;
-inline constexpr int kWarpPieceBytes = kWarpPieceRows * kWarpPiecePitch;
 
 /// Four matrices are stored at a time, in four times: the matrix of columns
 /// from 8 * `eighth` on, in the upper or the lower eight rows.
@@ -27,29 +21,28 @@ constexpr WarpMatrix warp_matrix(int time, int number) {
   return {2 * time + number / 2, number % 2};
 }
 
-/// Where a lane says that one row of a matrix goes, or column where they are
-/// transposed: in bytes.
-constexpr int warp_piece_target(int lane, int time, bool is_turned) {
+/// Of a warp alone whose rows are lines of the output: each has 128 bytes, with
+/// room behind it so that threads meet different banks.
+inline constexpr int kWarpPiecePitch = 2 * kWarpPieceColumns + 16;
+inline constexpr int kWarpPieceBytes = kWarpPieceRows * kWarpPiecePitch;
+
+/// Where a lane says that one row of a matrix goes: in bytes.
+constexpr int warp_piece_target(int lane, int time) {
   const WarpMatrix matrix = warp_matrix(time, lane / 8);
-  return is_turned ? (8 * matrix.eighth + lane % 8) * kWarpPieceTurnedPitch +
-                         16 * matrix.half
-                   : (8 * matrix.half + lane % 8) * kWarpPiecePitch +
-                         16 * matrix.eighth;
+  return (8 * matrix.half + lane % 8) * kWarpPiecePitch + 16 * matrix.eighth;
 }
 
-/// The 16 bytes that a lane takes from there, in four times too.
-struct WarpChunk {
-  int line;
-  int at;  // the first of eight elements
-  int byte;
-};
-constexpr WarpChunk warp_piece_chunk(int lane, int time, bool is_turned) {
-  const int of_line = is_turned ? 2 : 8;
-  const int line = (time * 32 + lane) / of_line;
-  const int chunk = lane % of_line;
-  return {line, 8 * chunk,
-          line * (is_turned ? kWarpPieceTurnedPitch : kWarpPiecePitch) +
-              16 * chunk};
+/// The same of four warps above each other, for the copy engine: 64 lines of
+/// 128 bytes, whose chunks of 16 are where its swizzle wants them. Where the
+/// piece is turned its columns are the lines, and a lane's are the columns of a
+/// matrix.
+constexpr int output_box_target(int warp, int lane, int time, bool is_turned) {
+  const WarpMatrix matrix = warp_matrix(time, lane / 8);
+  const int line = is_turned
+                       ? 8 * matrix.eighth + lane % 8
+                       : kWarpPieceRows * warp + 8 * matrix.half + lane % 8;
+  const int chunk = is_turned ? 2 * warp + matrix.half : matrix.eighth;
+  return line * 2 * kWarpPieceColumns + (chunk ^ (line % 8)) * 16;
 }
 
 }  // namespace tunedops::cuda

@@ -1,0 +1,128 @@
+#include "kernels/gemm/cuda/pack_lines.h"
+
+#include <algorithm>
+
+#include "kernels/gemm/cuda/divisor.h"
+
+namespace tunedops::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kChunks = 4;  // that a thread has on their way at once
+
+// A copy as its threads see it: so many chunks of 16 bytes.
+struct Job {
+  const char* from;
+  uint4* to;
+  std::int64_t line_bytes;  // from line to line
+  std::int64_t matrix_bytes;
+  int used_bytes;  // of a line
+  int chunks;      // of all
+  int lines;
+  int chunks_of_line;
+  Divisor by_line;
+  Divisor by_matrix;
+};
+
+struct Jobs {
+  Job of[2];
+};
+
+// Eight elements that begin at a multiple of 2 bytes; what is behind `end` is
+// not read, unless it is in the same 16 bytes as what is before.
+__device__ uint4 load_anywhere(const char* from, const char* end) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  const auto early = static_cast<unsigned>(address % 16);
+  const auto* const whole = reinterpret_cast<const uint4*>(address - early);
+  const uint4 low = __ldg(whole);
+  if (early == 0) {
+    return low;
+  }
+  const uint4 high = reinterpret_cast<const char*>(whole + 1) < end
+                         ? __ldg(whole + 1)
+                         : make_uint4(0, 0, 0, 0);
+  unsigned words[] = {low.x,  low.y,  low.z,  low.w,
+                      high.x, high.y, high.z, high.w};
+  // By two words and by one: which registers are meant has to be known.
+  if ((early & 8) != 0) {
+#pragma unroll
+    for (int i = 0; i < 6; ++i) {
+      words[i] = words[i + 2];
+    }
+  }
+  if ((early & 4) != 0) {
+#pragma unroll
+    for (int i = 0; i < 5; ++i) {
+      words[i] = words[i + 1];
+    }
+  }
+  const unsigned bits = (early & 2) * 8;
+  return make_uint4(__funnelshift_r(words[0], words[1], bits),
+                    __funnelshift_r(words[1], words[2], bits),
+                    __funnelshift_r(words[2], words[3], bits),
+                    __funnelshift_r(words[3], words[4], bits));
+}
+
+__global__ void __launch_bounds__(kThreads)
+    pack(const __grid_constant__ Jobs jobs) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  const Job& job = jobs.of[blockIdx.y];
+  const int first =
+      static_cast<int>(blockIdx.x * kThreads * kChunks + threadIdx.x);
+  uint4 chunks[kChunks];
+#pragma unroll
+  for (int i = 0; i < kChunks; ++i) {
+    const int chunk = first + i * kThreads;
+    if (chunk >= job.chunks) {
+      break;
+    }
+    const int line = job.by_line.divide(chunk);
+    const int matrix = job.by_matrix.divide(line);
+    const char* const begin = job.from + matrix * job.matrix_bytes +
+                              (line - matrix * job.lines) * job.line_bytes;
+    const int at = (chunk - line * job.chunks_of_line) * 16;
+    chunks[i] = load_anywhere(begin + at, begin + job.used_bytes);
+  }
+#pragma unroll
+  for (int i = 0; i < kChunks; ++i) {
+    const int chunk = first + i * kThreads;
+    if (chunk < job.chunks) {
+      job.to[chunk] = chunks[i];
+    }
+  }
+}
+
+Job job_of(const PackedLines& x) {
+  const auto chunks_of_line = static_cast<int>(packed_pitch(x.length) / 8);
+  return {.from = static_cast<const char*>(x.from),
+          .to = static_cast<uint4*>(x.to),
+          .line_bytes = 2 * x.line_stride,
+          .matrix_bytes = 2 * x.matrix_stride,
+          .used_bytes = static_cast<int>(2 * x.length),
+          .chunks = static_cast<int>(packed_bytes(x) / 16),
+          .lines = static_cast<int>(x.lines),
+          .chunks_of_line = chunks_of_line,
+          .by_line = Divisor(chunks_of_line),
+          .by_matrix = Divisor(static_cast<int>(x.lines))};
+}
+
+}  // namespace
+
+cudaError_t pack_lines(const PackedLines* operands, int count,
+                       cudaStream_t stream) {
+  Jobs jobs{};
+  int most = 0;
+  for (int i = 0; i < count; ++i) {
+    jobs.of[i] = job_of(operands[i]);
+    most = std::max(most, jobs.of[i].chunks);
+  }
+  constexpr int kOfBlock = kThreads * kChunks;
+  const dim3 blocks(static_cast<unsigned>((most + kOfBlock - 1) / kOfBlock),
+                    static_cast<unsigned>(count));
+  pack<<<blocks, kThreads, 0, stream>>>(jobs);
+  return cudaGetLastError();
+}
+
+}  // namespace tunedops::cuda

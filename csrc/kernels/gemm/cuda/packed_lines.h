@@ -1,0 +1,32 @@
+#pragma once
+
+// How an operand whose lines begin anywhere is copied so that they begin at
+// multiples of 16 bytes. Of no GPU in particular, and so tested without one.
+
+#include <cstdint>
+
+namespace tunedops::cuda {
+
+/// Lines of 2-byte elements of all matrices of a batch. Copies lie one behind
+/// the other, their lines filled up to multiples of eight elements with what
+/// nobody reads.
+struct PackedLines {
+  const void* from = nullptr;
+  void* to = nullptr;  // a multiple of 16 bytes
+  std::int64_t length = 0;
+  std::int64_t lines = 0;  // of a matrix
+  std::int64_t line_stride = 0;
+  std::int64_t matrices = 1;
+  std::int64_t matrix_stride = 0;
+};
+
+/// From line to line of the copy, in elements.
+constexpr std::int64_t packed_pitch(std::int64_t length) {
+  return (length + 7) / 8 * 8;
+}
+
+constexpr std::int64_t packed_bytes(const PackedLines& x) {
+  return 2 * packed_pitch(x.length) * x.lines * x.matrices;
+}
+
+}  // namespace tunedops::cuda

@@ -191,6 +191,8 @@ TEST(Sm90Output, IsWrittenByTheCopyEngineIfItIsPlainAndAligned) {
   EXPECT_FALSE(writes([](auto& p) { p.align_out = 8; }));
   EXPECT_TRUE(writes([](auto& p) { p.ldc = 520; }));
   EXPECT_FALSE(writes([](auto& p) { p.ldc = 516; }));
+  EXPECT_FALSE(writes([](auto& p) { p.m = 252; }))
+      << "what is behind the lines would be overwritten";
   EXPECT_TRUE(writes([](auto& p) { p.n = 1, p.ldc = 516; })) << "one line";
   EXPECT_TRUE(writes([](auto& p) { p.stride_c = 4; })) << "one matrix";
   EXPECT_FALSE(writes([](auto& p) { p.batch = 2, p.stride_c = 131076; }));

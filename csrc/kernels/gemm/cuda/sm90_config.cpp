@@ -268,7 +268,9 @@ bool sm90_writes_boxes(const GemmProblem& p) {
     return count == 1 ||
            (is_multiple_of(16, stride, p.out_dtype) && stride <= kMostStride);
   };
-  return is_plain && p.align_out >= 16 && can_stride(p.n, p.ldc) &&
+  // It writes 16 bytes at a time, also where a line ends before they do.
+  return is_plain && p.align_out >= 16 &&
+         is_multiple_of(16, p.m, p.out_dtype) && can_stride(p.n, p.ldc) &&
          can_stride(p.batch, p.stride_c);
 }
 

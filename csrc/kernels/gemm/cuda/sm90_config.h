@@ -82,7 +82,7 @@ std::size_t sm90_stage_bytes(const GemmProblem& problem,
                              const Sm90Parameters& parameters);
 
 /// Whether the copy engine can write the output: as it is computed, to lines
-/// that begin at multiples of 16 bytes.
+/// that begin and end at multiples of 16 bytes.
 bool sm90_writes_boxes(const GemmProblem& problem);
 
 /// How many pieces of the output each group has shared memory for, while stages

@@ -13,8 +13,10 @@ namespace tunedops {
 namespace {
 
 // The final may take this multiple of the limits of screening, because it
-// decides. The problem's budget bounds it all the same.
+// decides; of calls longer than those limits at least so many rounds, since
+// fewer could tell nothing. The problem's budget bounds it all the same.
 constexpr double kShare = 4;
+constexpr int kLeastRounds = 5;
 
 // Half of Default's readings take this multiple of its fastest only when other
 // work takes the processors away.
@@ -24,7 +26,14 @@ constexpr double kDisturbed = 3;
 // short beside it.
 constexpr double kSettledReadingMs = 1;
 
+// Default's victory in fewer rounds says little if another seemed to be that
+// much faster: it did not win only because so few rounds are no proof.
+constexpr std::size_t kFewRounds = 3;
+constexpr double kPromising = 0.8;
+
 constexpr double kShortest = 1e-6;  // milliseconds; guards divisions
+
+bool has_long_run(const Racer* racer) { return racer->long_run_ms > 0; }
 
 }  // namespace
 
@@ -75,8 +84,20 @@ Status Race::run_final(const std::vector<Racer*>& finalists) {
       kShare * limits_.duration_ms * static_cast<double>(order.size());
   std::mt19937 engine(1);
   double spent_ms = 0;
+  // There is time for one round in any case, unless all have run for so long
+  // that their first runs are one.
+  const bool have_round =
+      out_of_time() && std::ranges::all_of(order, has_long_run);
+  for (Racer* racer : order) {
+    if (have_round) {
+      racer->final_ms.push_back(racer->long_run_ms);
+    }
+  }
   for (int round = 0; round < std::max(1, limits_.iterations); ++round) {
-    if (round > 0 && (spent_ms >= most_ms || out_of_time())) {
+    if ((round > 0 || have_round) && out_of_time()) {
+      break;
+    }
+    if (round >= kLeastRounds && spent_ms >= most_ms) {
       break;
     }
     std::shuffle(order.begin(), order.end(), engine);
@@ -110,7 +131,11 @@ Status Race::time_round(const std::vector<Racer*>& order, double& spent_ms) {
   return Status::ok();
 }
 
-void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
+Status Race::decide(const std::vector<Racer*>& finalists,
+                    TuneOutcome& outcome) {
+  const bool is_early =
+      out_of_time() && baseline().final_ms.size() < kFewRounds;
+  bool is_open = false;
   Racer* winner = &baseline();
   double best_ratio = 1.0;
   double spread = relative_spread(baseline().final_ms);
@@ -121,6 +146,7 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
     const Verdict verdict =
         compare_paired(racer->final_ms, baseline().final_ms, finalists.size());
     if (!verdict.accepted) {
+      is_open = is_open || (is_early && verdict.ratio < kPromising);
       racer->drop("not faster beyond doubt");
       continue;
     }
@@ -135,6 +161,12 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
       best_ratio = verdict.ratio;
       spread = verdict.spread;
     }
+  }
+  if (is_open && is_baseline(*winner)) {
+    return Status::unsupported(
+        "there was no time to tell whether " +
+        finalists.front()->measurement.solution +
+        " is faster than Default; a larger MAX_TUNING_BUDGET_MS gives more");
   }
   outcome.solution = winner->candidate.solution;
   outcome.time_ms = winner->measurement.time_ms;
@@ -151,6 +183,7 @@ void Race::decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome) {
   if (outcome.disturbed) {
     outcome.timing.stopwatch += kBusy;
   }
+  return Status::ok();
 }
 
 }  // namespace tunedops

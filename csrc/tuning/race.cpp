@@ -20,6 +20,9 @@ constexpr double kLeastShare = 0.25;
 // cache asks for can take a CPU longer than all candidates do.
 constexpr double kFillingShare = 0.1;
 
+// Of the budget, what is a long call.
+constexpr double kLongRun = 0.05;
+
 // How old the last look at Default may be: the clocks of a device change within
 // milliseconds. And how much longer than a look the time between two is.
 constexpr double kLookMs = 2;
@@ -119,8 +122,7 @@ Status Race::race(TuneOutcome& outcome) {
   if (Status timed = run_final(finalists); !timed.is_ok()) {
     return timed;
   }
-  decide(finalists, outcome);
-  return Status::ok();
+  return decide(finalists, outcome);
 }
 
 // Stages after it need time too: this one may last until a share of the budget
@@ -155,18 +157,36 @@ std::vector<Racer*> Race::challengers_by_time(bool with_slow) {
 }
 
 // One run, for errors that show at once and to have it warm, and the launches
-// for the stopwatch.
+// for the stopwatch. Of calls that are long for the budget it is a reading as
+// well: what comes with a first run is little beside them, and a second one may
+// be more than there is time for.
 Status Race::enter(Racer& racer) {
   const Plan& plan = *racer.candidate.plan;
+  const double begin_ms = stopwatch_->now_ms();
   Status status = plan.run(buffers_.arguments(0), stream_);
   if (!status.is_ok()) {
     racer.drop(status.reason());
     return status;
   }
+  const double run_ms = stopwatch_->now_ms() - begin_ms;
+  if (stopwatch_->sees_single_runs() && run_ms > kLongRun * limits_.budget_ms) {
+    racer.long_run_ms = run_ms;
+  }
   for (std::size_t copy = 0; copy < buffers_.copies(); ++copy) {
     racer.rotation.push_back(plan.bind(buffers_.arguments(copy), stream_));
   }
   return Status::ok();
+}
+
+Status Race::first_reading(Racer& racer) {
+  if (racer.long_run_ms > 0) {
+    add_reading(racer, 1, racer.long_run_ms);
+    return Status::ok();
+  }
+  if (Status warm = warm_up(racer); !warm.is_ok()) {
+    return warm;
+  }
+  return is_baseline(racer) ? look_at_default(0) : glance(racer);
 }
 
 // A rough reading, enough to see who is far from the fastest.

@@ -23,6 +23,7 @@ struct Racer {
   Measurement measurement;
   std::vector<double> readings;  // of screening, if it is not Default
   bool has_glance_only = true;
+  double long_run_ms = 0;  // the first run, if it is a reading too
   int screened_calls = 0;
   double screened_ms = 0;
   bool is_slow = false;          // that is the only reason why it is out
@@ -64,6 +65,7 @@ class Race {
   void begin_stage(double share);
   std::vector<Racer*> challengers_by_time(bool with_slow);
   Status enter(Racer& racer);
+  Status first_reading(Racer& racer);
   Status glance(Racer& racer);
   Status look_at_default(int calls);
   void add_reading(Racer& racer, int calls, double milliseconds);
@@ -109,7 +111,7 @@ class Race {
   int calls_per_reading(const Racer& racer) const;
   Status run_final(const std::vector<Racer*>& finalists);
   Status time_round(const std::vector<Racer*>& order, double& spent_ms);
-  void decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome);
+  Status decide(const std::vector<Racer*>& finalists, TuneOutcome& outcome);
 
   const TunerLimits& limits_;
   const OpDefinition& op_;

@@ -81,7 +81,7 @@ Status Race::look_at_all() {
         continue;
       }
       status = enter(racer);  // which may itself take all the time
-      if (status.is_ok() && out_of_time()) {
+      if (status.is_ok() && out_of_time() && racer.long_run_ms == 0) {
         racer.drop_as_late();
         continue;
       }
@@ -95,10 +95,7 @@ Status Race::look_at_all() {
       break;
     }
     if (status.is_ok()) {
-      status = warm_up(racer);
-    }
-    if (status.is_ok()) {
-      status = is_baseline(racer) ? look_at_default(0) : glance(racer);
+      status = first_reading(racer);
     }
     if (status.is_sticky() || (!status.is_ok() && is_baseline(racer))) {
       return status;

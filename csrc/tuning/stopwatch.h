@@ -39,6 +39,10 @@ class Stopwatch {
   /// tuner batches calls.
   virtual double resolution_ms() const = 0;
 
+  /// Whether a run is over when it returns, so that the time around a single
+  /// one says how long it took.
+  virtual bool sees_single_runs() const { return false; }
+
   /// For how long hard work must go on until the device's clocks are those of a
   /// program that does not rest; 0 where work does not change them.
   virtual double settling_ms() const { return 0; }

@@ -46,6 +46,7 @@ struct FakeDevice {
   bool out_of_memory = false;
   double allocating_ms = 0;  // each time
   double waited_share = 0;   // of the processors
+  bool sees_single_runs = false;
   Status may_tune = Status::ok();
   std::function<void()> when_asked;  // whether it may be tuned on
   Stream tuning_stream;              // if not null, what is tuned on
@@ -107,6 +108,7 @@ class FakeStopwatch final : public Stopwatch {
   double resolution_ms() const override { return device_.resolution_ms; }
   double settling_ms() const override { return device_.settling_ms; }
   double waited_share() const override { return device_.waited_share; }
+  bool sees_single_runs() const override { return device_.sees_single_runs; }
   double now_ms() override { return device_.clock.now_ms(); }
 
  private:

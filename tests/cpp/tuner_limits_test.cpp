@@ -219,6 +219,47 @@ TEST_F(TunerLimitsTest, WithoutTimeToTryAnyOtherNothingIsDecided) {
   EXPECT_EQ(race().solution, "Fast");
 }
 
+// What takes a quarter of the budget is decided all the same.
+TEST_F(TunerLimitsTest, LongCallsAreReadFromTheirFirstRuns) {
+  add({.name = "Default", .ms = 100.0});
+  FakeKernel& fast = add({.name = "Fast", .ms = 45.0});
+  limits_.budget_ms = 400;
+  device_.allocating_ms = 20;  // for each of the operands
+  device_.sees_single_runs = true;
+  const TuneOutcome outcome = race();
+  ASSERT_TRUE(outcome.status.is_ok()) << outcome.status.reason();
+  EXPECT_EQ(outcome.solution, "Fast");
+  EXPECT_NEAR(outcome.time_ms, 45, 1e-9);
+  EXPECT_NEAR(outcome.default_ms, 100, 1e-9);
+  EXPECT_LE(outcome.elapsed_ms, 400 + 100);
+  EXPECT_LE(fast.runs(), 3);
+}
+
+TEST_F(TunerLimitsTest, AFirstRunOfAShortCallIsNoReading) {
+  add({.name = "Default", .ms = 1.0});
+  add({.name = "Loaded", .ms = 0.5, .load_ms = 10});
+  device_.sees_single_runs = true;
+  limits_.budget_ms = 400;
+  const TuneOutcome outcome = race();
+  EXPECT_EQ(outcome.solution, "Loaded");
+  EXPECT_NEAR(outcome.time_ms, 0.5, 1e-9);
+}
+
+// A larger budget would find it, so nothing is stored.
+TEST_F(TunerLimitsTest, WhatTimeDidNotAllowToTellIsNoVictoryOfDefault) {
+  add({.name = "Default", .ms = 100.0});
+  add({.name = "Faster", .ms = 70.0});
+  device_.sees_single_runs = true;
+  limits_.budget_ms = 450;
+  const TuneOutcome early = race();
+  EXPECT_FALSE(early.status.is_ok());
+  EXPECT_NE(early.status.reason().find("Faster is faster than Default"),
+            std::string::npos)
+      << early.status.reason();
+  limits_.budget_ms = 4000;
+  EXPECT_EQ(race().solution, "Faster");
+}
+
 // What the tuner measured as the winner is what it ran.
 TEST_F(TunerLimitsTest, TheWinnerIsWhoRan) {
   add({.name = "Default", .ms = 1.0});

@@ -15,6 +15,7 @@ class CpuStopwatch final : public Stopwatch {
                  double& milliseconds) override;
   std::string_view name() const override { return "clock"; }
   double resolution_ms() const override { return 0.02; }
+  bool sees_single_runs() const override { return true; }
   double waited_share() const override { return share_.waited(); }
   double now_ms() override;
 

@@ -30,6 +30,10 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
+    parser.add_argument(
+        "--autocast", default="none", choices=("none", "bfloat16"), help="in training"
+    )
+    parser.add_argument("--compiled", type=int, default=0, choices=(0, 1), help="in training")
     parser.add_argument("--attention", default="eager", choices=("eager", "sdpa"))
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--width", type=int, default=768)
@@ -80,13 +84,18 @@ def synchronize(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def train(model: GPT2LMHeadModel, ids: torch.Tensor, steps: int) -> None:
-    """Learns the same sequences `steps` times."""
+def train(model: GPT2LMHeadModel, ids: torch.Tensor, arguments: argparse.Namespace) -> None:
+    """Learns the same sequences for some steps."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     model.train()
-    for step in range(steps):
+    run = torch.compile(model) if arguments.compiled else model
+    autocast = torch.autocast(
+        ids.device.type, dtype=torch.bfloat16, enabled=arguments.autocast != "none"
+    )
+    for step in range(arguments.steps):
         begin = time.perf_counter()
-        loss = model(input_ids=ids, labels=ids).loss
+        with autocast:
+            loss = run(input_ids=ids, labels=ids).loss
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -139,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parse_arguments(argv)
     model = make_model(arguments)
     ids = make_ids(arguments)
-    train(model, ids[: arguments.batch, : arguments.length], arguments.steps)
+    train(model, ids[: arguments.batch, : arguments.length], arguments)
     for _ in range(arguments.generations):
         generate(model, ids[: arguments.texts, : arguments.prompt], arguments.tokens)
 

@@ -66,7 +66,7 @@ bool is_aligned(const GemmProblem& p) {
 // of their own unless the problem says what it is.
 std::size_t packing_cap(const GemmProblem& p) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
-  constexpr std::size_t kMost = 256 * kMiB;
+  constexpr std::size_t kMost = 512 * kMiB;
   return p.workspace_mib != 0 ? p.workspace_mib * kMiB : kMost;
 }
 

@@ -163,7 +163,7 @@ TEST(Sm90Packed, NeedsSomethingToPackAndRoomForIt) {
   EXPECT_TRUE(takes(p, text)) << "exactly enough";
   p.workspace_mib = 63;
   EXPECT_FALSE(takes(p, text));
-  EXPECT_FALSE(takes(gpu_problem(4096, 50257, 4095), text))
+  EXPECT_FALSE(takes(gpu_problem(4096, 80000, 4095), text))
       << "no copies are so large";
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/gemm/cuda/cluster_share.h"
+
 namespace tunedops::cuda {
 namespace {
 
@@ -27,18 +29,6 @@ constexpr double kStepBytes = 128;  // along k
 
 // Of two things that overlap the longer one counts, and a little of the other.
 constexpr double kOverlapOfStep = 5;
-
-// The parts of the GPU that clusters live in have unequal numbers of
-// multiprocessors, so large clusters leave some idle.
-constexpr double usable_share(int cluster_blocks) {
-  if (cluster_blocks <= 2) {
-    return 1;
-  }
-  if (cluster_blocks <= 4) {
-    return 0.94;
-  }
-  return cluster_blocks <= 8 ? 0.91 : 0.85;
-}
 
 double blocks_along(std::int64_t length, int tile, int cluster) {
   const std::int64_t blocks = (length + tile - 1) / tile;
@@ -81,10 +71,7 @@ double TilingCost::blocks(const Tiling& x) const {
 
 // Multiprocessors that blocks of such clusters get.
 double TilingCost::usable(const Tiling& x) const {
-  const int cluster_blocks = x.cluster.m * x.cluster.n;
-  return std::max(1.0, std::floor(usable_share(cluster_blocks) *
-                                  multiprocessors_ / cluster_blocks)) *
-         cluster_blocks;
+  return usable_multiprocessors(multiprocessors_, x.cluster.m * x.cluster.n);
 }
 
 int TilingCost::splits_of_a_wave(const Tiling& x) const {

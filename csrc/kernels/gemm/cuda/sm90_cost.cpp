@@ -1,8 +1,8 @@
 #include "kernels/gemm/cuda/sm90_cost.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "kernels/gemm/cuda/cluster_share.h"
 #include "tuning/divide_up.h"
 
 namespace tunedops::cuda {
@@ -32,15 +32,6 @@ constexpr double kShare = 0.25;
 constexpr double kOverlapOfStep = 5;  // see cublaslt_cost.cpp
 constexpr double kOverlapOfMemory = 4;
 
-// The parts of the GPU that clusters live in have unequal numbers of
-// multiprocessors, so large clusters leave some idle.
-constexpr double usable_share(int cluster) {
-  if (cluster <= 2) {
-    return 1;
-  }
-  return cluster <= 4 ? 0.94 : 0.91;
-}
-
 double both(double left, double right, double overlap) {
   return std::pow(std::pow(left, overlap) + std::pow(right, overlap),
                   1 / overlap);
@@ -60,10 +51,8 @@ double step_us(const GemmProblem& p, const Sm90Parameters& x) {
 // The blocks that run one after the other on a multiprocessor.
 double waves(const GemmProblem& p, const Sm90Parameters& x,
              int multiprocessors) {
-  const int cluster = x.cluster_m * x.cluster_n * x.cluster_k;
-  const double usable = std::max(1.0, std::floor(usable_share(cluster) *
-                                                 multiprocessors / cluster)) *
-                        cluster;
+  const double usable = usable_multiprocessors(
+      multiprocessors, x.cluster_m * x.cluster_n * x.cluster_k);
   return std::ceil(static_cast<double>(sm90_splits(p, x).blocks()) / usable);
 }
 

@@ -52,15 +52,23 @@ class ConstantPlan final : public Plan {
 
 void (*on_failing_run)() = nullptr;
 
-// Leaves the output half written.
+// Fails before it writes.
 class FailingPlan final : public Plan {
  public:
-  Status run(const Arguments& arguments, Stream) const override {
+  Status run(const Arguments&, Stream) const override {
     if (on_failing_run != nullptr) {
       on_failing_run();
     }
-    *static_cast<float*>(arguments.operands[kGemmOut]) = 7;
     return Status::failed("it fails on purpose");
+  }
+};
+
+// Leaves the output half written.
+class InterruptedPlan final : public Plan {
+ public:
+  Status run(const Arguments& arguments, Stream) const override {
+    *static_cast<float*>(arguments.operands[kGemmOut]) = 7;
+    throw StatusError(Status::failed("it stops halfway on purpose"));
   }
 };
 
@@ -94,15 +102,32 @@ class ConstantGemm final : public FloatGemm {
   }
 };
 
-class FailingGemm final : public FloatGemm {
+// A kernel of one kind of plan, of batches too, that never computes anything.
+template <class BrokenPlan>
+class BrokenGemm : public GemmKernel {
  public:
-  std::string_view name() const override { return "Gemm_Failing"; }
+  DeviceType device_type() const override { return DeviceType::kCpu; }
 
  protected:
+  Status do_supports(const GemmProblem& p) const override {
+    return p.a_dtype == DType::kFloat32
+               ? Status::ok()
+               : Status::unsupported("products of floats only");
+  }
   std::unique_ptr<Plan> do_prepare(const GemmProblem&,
                                    const Config&) const override {
-    return std::make_unique<FailingPlan>();
+    return std::make_unique<BrokenPlan>();
   }
+};
+
+class FailingGemm final : public BrokenGemm<FailingPlan> {
+ public:
+  std::string_view name() const override { return "Gemm_Failing"; }
+};
+
+class InterruptedGemm final : public BrokenGemm<InterruptedPlan> {
+ public:
+  std::string_view name() const override { return "Gemm_Interrupted"; }
 };
 
 // Has 50 values, of which it proposes two. How long each waits is for a search
@@ -151,6 +176,7 @@ extern "C" __attribute__((visibility("default"))) void register_kernels() {
   KernelRegistry& kernels = getTuningContext().kernels();
   kernels.register_kernel<ConstantGemm>(kGemmOp);
   kernels.register_kernel<FailingGemm>(kGemmOp);
+  kernels.register_kernel<InterruptedGemm>(kGemmOp);
   kernels.register_kernel<VariedGemm>(kGemmOp);
 }
 

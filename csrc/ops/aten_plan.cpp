@@ -69,4 +69,12 @@ Status run_aten(c10::function_ref<void()> body) {
   return Status::ok();
 }
 
+Status write_by_aten(c10::function_ref<void()> body) {
+  Status written = run_aten(body);
+  if (!written.is_ok()) {
+    throw StatusError(written);
+  }
+  return written;
+}
+
 }  // namespace tunedops

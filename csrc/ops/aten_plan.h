@@ -43,4 +43,8 @@ GemmTensors wrap_operands(const GemmProblem& problem,
 /// throws into a Status: a candidate that fails is no bug.
 Status run_aten(c10::function_ref<void()> body);
 
+/// The same for a body that writes into a plan's output: a part of that may be
+/// written when it fails, so the failure is thrown.
+Status write_by_aten(c10::function_ref<void()> body);
+
 }  // namespace tunedops

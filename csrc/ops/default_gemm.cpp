@@ -76,7 +76,7 @@ class DefaultPlan final : public Plan {
   Launch bind(const Arguments& arguments, Stream stream) const override {
     return [this, tensors = wrap_operands(problem_, arguments),
             alpha = arguments.alpha, beta = arguments.beta, stream] {
-      return run_aten([&] {
+      return write_by_aten([&] {
         with_stream(problem_.header, stream,
                     [&] { run_original(problem_, tensors, alpha, beta); });
       });

@@ -69,7 +69,7 @@ class OneDnnPlan final : public AtenGemmPlan {
 
   Status run(const Arguments& arguments, Stream) const override {
     const GemmTensors t = wrap_operands(problem(), arguments);
-    return run_aten([&] { t.out.copy_(call(t.x, t.w, bias_of(t))); });
+    return write_by_aten([&] { t.out.copy_(call(t.x, t.w, bias_of(t))); });
   }
 
   // Without the copy: a call hands on the tensor that the operator made.

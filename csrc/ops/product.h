@@ -56,11 +56,12 @@ struct Product {
     return out != nullptr && addend != nullptr && addend->is_same(*out);
   }
 
-  /// Whether the addend has to be in the output before a kernel runs.
-  bool copies_addend() const {
-    return addend != nullptr && beta != nullptr && beta->toDouble() != 0 &&
-           !is_in_place();
+  bool reads_addend() const {
+    return addend != nullptr && beta != nullptr && beta->toDouble() != 0;
   }
+
+  /// Whether the addend has to be in the output before a kernel runs.
+  bool copies_addend() const { return reads_addend() && !is_in_place(); }
 
   // Of a product that has its dimensions:
   bool is_sound_term(const at::Tensor& term) const {

@@ -158,8 +158,14 @@ bool may_overlap(const at::Tensor& out, const at::Tensor& input) {
 }
 
 void report_failed_run(const Status& status, Product product) {
+  const bool is_addend_lost =
+      status.was_thrown() && product.is_in_place() && product.reads_addend();
   GemmProblem problem;
-  if (describe(product, output_of(product), problem)) {
+  const bool is_described = describe(product, output_of(product), problem);
+  if (is_addend_lost) {
+    getTuningContext().throw_failed_run(to_key(problem), status);
+  }
+  if (is_described) {
     getTuningContext().report_failed_run(to_key(problem), status);
   }
 }

@@ -17,15 +17,16 @@ namespace tunedops {
 /// original is to run.
 at::Tensor run_new(Product product);
 
-/// The same into the product's `out`; false, with `out` as it was, if the
-/// original is to run.
+/// The same into the product's `out`; false if the original is to run, for
+/// which nothing is lost that it reads.
 bool run_new_out(Product product);
 
 /// A plan on the operands as a product has them, whatever they need: copies, or
 /// tensors instead of addresses. Undefined if it could not run.
 at::Tensor run_plan(const Plan& plan, Product product);
 
-/// Says (once) that Default ran since the plan could not.
+/// Says (once) that Default runs since the plan could not. Throws if Default
+/// would add to an output of which a part may be written.
 void report_failed_run(const Status& status, Product product);
 
 /// Writes the addend of a product that reads one into `out`, unless it is

@@ -223,4 +223,15 @@ void TuningContext::report_failed_run(const ProblemKey& problem,
             "' could not run (" + status.reason() + "); Default ran instead");
 }
 
+void TuningContext::throw_failed_run(const ProblemKey& problem,
+                                     const Status& status) const {
+  const KeyText key = key_text(problem);
+  throw std::runtime_error(
+      "tunedops: the chosen solution of '" + key.op + ',' + key.params +
+      "' failed (" + status.reason() +
+      ") and may have written a part of the output, which held what the "
+      "product is added to; compute it again from the former contents of the "
+      "output");
+}
+
 }  // namespace tunedops

@@ -28,7 +28,8 @@ struct Arguments {
   unsigned* counters = nullptr;
 };
 
-/// A run on fixed arguments, ready to be repeated by the stopwatch.
+/// A run on fixed arguments, ready to be repeated by the stopwatch. Fails like
+/// `Plan::run`.
 using Launch = std::function<Status()>;
 
 class Plan {
@@ -38,7 +39,9 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
   virtual ~Plan() = default;
 
-  /// Writes the whole output, or reports why not and leaves it undefined.
+  /// Writes the whole output. If it returns a failure it has written nothing,
+  /// and what the output held can still be added to; a run that fails when it
+  /// may have written a part throws (a StatusError, if it knows why).
   /// Thread-safe: one plan serves all threads of the process.
   virtual Status run(const Arguments& arguments, Stream stream) const = 0;
 

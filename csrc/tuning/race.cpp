@@ -162,20 +162,25 @@ std::vector<Racer*> Race::challengers_by_time(bool with_slow) {
 // be more than there is time for.
 Status Race::enter(Racer& racer) {
   const Plan& plan = *racer.candidate.plan;
-  const double begin_ms = stopwatch_->now_ms();
-  Status status = plan.run(buffers_.arguments(0), stream_);
+  Status status = status_of([&] {
+    const double begin_ms = stopwatch_->now_ms();
+    if (Status ran = plan.run(buffers_.arguments(0), stream_); !ran.is_ok()) {
+      return ran;
+    }
+    const double run_ms = stopwatch_->now_ms() - begin_ms;
+    if (stopwatch_->sees_single_runs() &&
+        run_ms > kLongRun * limits_.budget_ms) {
+      racer.long_run_ms = run_ms;
+    }
+    for (std::size_t copy = 0; copy < buffers_.copies(); ++copy) {
+      racer.rotation.push_back(plan.bind(buffers_.arguments(copy), stream_));
+    }
+    return Status::ok();
+  });
   if (!status.is_ok()) {
     racer.drop(status.reason());
-    return status;
   }
-  const double run_ms = stopwatch_->now_ms() - begin_ms;
-  if (stopwatch_->sees_single_runs() && run_ms > kLongRun * limits_.budget_ms) {
-    racer.long_run_ms = run_ms;
-  }
-  for (std::size_t copy = 0; copy < buffers_.copies(); ++copy) {
-    racer.rotation.push_back(plan.bind(buffers_.arguments(copy), stream_));
-  }
-  return Status::ok();
+  return status;
 }
 
 Status Race::first_reading(Racer& racer) {
@@ -197,7 +202,9 @@ Status Race::glance(Racer& racer) {
     }
   }
   double milliseconds = 0;
-  Status status = stopwatch_->glance(racer.rotation, next_copy_, milliseconds);
+  Status status = status_of([&] {
+    return stopwatch_->glance(racer.rotation, next_copy_, milliseconds);
+  });
   next_copy_ = (next_copy_ + 1) % buffers_.copies();
   if (!status.is_ok()) {
     racer.drop(status.reason());
@@ -280,8 +287,9 @@ Status Race::warm_up(Racer& racer) {
 }
 
 Status Race::measure(Racer& racer, int calls, double& milliseconds) {
-  Status status =
-      stopwatch_->measure(racer.rotation, next_copy_, calls, milliseconds);
+  Status status = status_of([&] {
+    return stopwatch_->measure(racer.rotation, next_copy_, calls, milliseconds);
+  });
   next_copy_ =
       (next_copy_ + static_cast<std::size_t>(calls)) % buffers_.copies();
   if (!status.is_ok()) {
@@ -323,7 +331,9 @@ Status Race::run_checked(Racer& racer) {
   if (Status status = buffers_.reset_output(); !status.is_ok()) {
     return status;
   }
-  if (Status status = racer.candidate.plan->run(buffers_.arguments(0), stream_);
+  if (Status status = status_of([&] {
+        return racer.candidate.plan->run(buffers_.arguments(0), stream_);
+      });
       !status.is_ok()) {
     return status;
   }

@@ -31,17 +31,27 @@ class [[nodiscard]] Status {
   bool is_sticky() const { return code_ == Code::kSticky; }
   Code code() const { return code_; }
   /// Empty if it is ok.
-  std::string reason() const { return reason_ ? *reason_ : std::string(); }
+  std::string reason() const {
+    return failure_ ? failure_->reason : std::string();
+  }
+  /// Whether it was an exception: then a part of the work may have been done.
+  bool was_thrown() const { return failure_ && failure_->was_thrown; }
+  Status as_thrown() const { return Status(code_, reason(), true); }
 
  private:
+  struct Failure {
+    std::string reason;
+    bool was_thrown = false;
+  };
+
   explicit Status(Code code) : code_(code) {}
-  Status(Code code, std::string reason)
-      : code_(code),
-        reason_(std::make_shared<const std::string>(std::move(reason))) {}
+  Status(Code code, std::string reason, bool was_thrown = false)
+      : code_(code), failure_(std::make_shared<const Failure>(
+                         Failure{std::move(reason), was_thrown})) {}
 
   Code code_;
   // Every run returns a status, so the usual one costs no string.
-  std::shared_ptr<const std::string> reason_;
+  std::shared_ptr<const Failure> failure_;
 };
 
 /// A failure where none should be, thrown. Where a candidate or a call must not
@@ -63,9 +73,9 @@ template <class Body>
   try {
     return body();
   } catch (const StatusError& error) {
-    return error.status();
+    return error.status().as_thrown();
   } catch (const std::exception& error) {
-    return Status::failed(error.what());
+    return Status::failed(error.what()).as_thrown();
   }
 }
 

@@ -93,6 +93,9 @@ class TUNEDOPS_PUBLIC TuningContext {
 
   /// A plan could not run; Default ran instead. Said once.
   void report_failed_run(const ProblemKey& problem, const Status& status);
+  /// Nor can Default: the plan may have written where it reads.
+  [[noreturn]] void throw_failed_run(const ProblemKey& problem,
+                                     const Status& status) const;
 
   // --- Switches -------------------------------------------------------------
 

@@ -231,5 +231,22 @@ TEST_F(ContextStoredTest, APlanThatCannotRunIsSaidOnce) {
                                      "address); Default ran instead"});
 }
 
+TEST_F(ContextStoredTest, APlanThatMayHaveWrittenAPartIsAnError) {
+  const KeyText key = context().key_text(gemm());
+  for (int i = 0; i < 2; ++i) {
+    try {
+      context().throw_failed_run(gemm(), Status::failed("interrupted"));
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "tunedops: the chosen solution of '" + key.op + ',' +
+                    key.params +
+                    "' failed (interrupted) and may have written a part of the "
+                    "output, which held what the product is added to; compute "
+                    "it again from the former contents of the output");
+    }
+  }
+  EXPECT_TRUE(warnings().empty());
+}
+
 }  // namespace
 }  // namespace tunedops

@@ -16,7 +16,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace tunedops {
@@ -308,6 +310,71 @@ inline void run_and_compare(const Kernel& kernel, Case test,
                       << int(p.activation) << " alpha " << test.alpha
                       << " beta " << test.beta << " " << config.to_text() << " "
                       << to_text(cpu::usable_isa());
+}
+
+/// Loops of which so many are whole, and the one after them ends for want of
+/// memory when its first piece is done.
+struct ScarceMemory {
+  static inline int whole_loops = 0;
+
+  static void in_pieces(std::int64_t count, int threads, ParallelForBody body,
+                        const void* context) {
+    if (whole_loops-- > 0) {
+      tunedops::in_pieces(count, threads, body, context);
+      return;
+    }
+    body(context, 0, 1);
+    throw std::bad_alloc();
+  }
+};
+
+/// How a sum into what its output holds already ends where memory is scarce.
+struct ScarceRun {
+  bool threw = false;
+  bool is_ok = false;
+  bool wrote = false;
+  std::string reason;
+};
+
+inline ScarceRun run_with_scarce_memory(const Kernel& kernel, GemmProblem p,
+                                        const Config& config, int whole_loops) {
+  p.lda = p.transpose_a ? p.k : p.m;
+  p.ldb = p.transpose_b ? p.n : p.k;
+  p.ldc = p.m;
+  p.stride_a = p.m * p.k;
+  p.stride_b = p.n * p.k;
+  p.stride_c = p.m * p.n;
+  p.beta = ScalarClass::kOne;
+  const auto ones = [&](DType dtype, std::int64_t count) {
+    Array array(dtype, count);
+    for (std::int64_t i = 0; i < count; ++i) {
+      array.set(i, 1);
+    }
+    return array;
+  };
+  Array a = ones(p.a_dtype, p.batch * p.stride_a);
+  Array b = ones(p.b_dtype, p.batch * p.stride_b);
+  Array out = ones(p.out_dtype, p.batch * p.stride_c);
+  Arguments arguments;
+  arguments.operands = {a.data(), b.data(), out.data()};
+  arguments.beta = 1;
+  ScarceRun run;
+  ScarceMemory::whole_loops = whole_loops;
+  install_parallel_for(&ScarceMemory::in_pieces);
+  try {
+    const Status status =
+        kernel.prepare(to_key(p), config)->run(arguments, Stream{});
+    run.is_ok = status.is_ok();
+    run.reason = status.reason();
+  } catch (const StatusError& error) {
+    run.threw = true;
+    run.reason = error.status().reason();
+  }
+  install_parallel_for(&in_pieces);
+  for (std::int64_t i = 0; i < p.batch * p.stride_c; ++i) {
+    run.wrote = run.wrote || out.get(i) != 1;
+  }
+  return run;
 }
 
 class CpuProductsTest : public testing::Test {

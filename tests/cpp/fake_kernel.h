@@ -56,6 +56,8 @@ struct Behaviour {
   double load_ms = 0;               // that the first run of a config is longer
   /// Of a config, instead of `fault`.
   std::function<Fault(const Config&)> fault_of = nullptr;
+  /// What else happens in the nth run of a config; it may throw.
+  std::function<void(int run)> on_run = nullptr;
 };
 
 class FakeKernel final : public Kernel {
@@ -212,6 +214,9 @@ class FakePlan final : public Plan {
     device.clock.advance(
         warmth * (behaviour.ms_of ? behaviour.ms_of(config_) : behaviour.ms) +
         (run == 1 ? behaviour.load_ms : 0));
+    if (behaviour.on_run) {
+      behaviour.on_run(run);
+    }
     if (fault_ == Fault::kFails || (fault_ == Fault::kFailsLater && run > 10)) {
       return Status::failed(behaviour.reason);
     }

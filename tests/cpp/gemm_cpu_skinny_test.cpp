@@ -177,6 +177,30 @@ TEST_P(GemmCpuSkinnyShapesTest, RunsOnManyThreadsAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Types, GemmCpuSkinnyShapesTest, kCpuTypes,
                          cpu_type_name);
 
+// Whoever reads a failure believes that the output is as it was.
+TEST_F(GemmCpuSkinnyTest, ThrowsWhenMemoryEndsAfterSomethingIsWritten) {
+  const Operands operands(DType::kFloat32, 300, 9, 1100);
+  for_each_layout(make_case(DType::kFloat32, operands), [&](const Case& test) {
+    const GemmProblem& p = test.problem;
+    const auto configs = kernel_.configs(to_key(p));
+    const auto config =
+        std::find_if(configs.begin(), configs.end(),
+                     [](const Config& x) { return x.at("threads") > 1; });
+    ASSERT_NE(config, configs.end());
+    const int rearranging = p.transpose_b ? 1 : 0;  // loops
+    for (int whole_loops = 0; whole_loops <= rearranging + 1; ++whole_loops) {
+      const ScarceRun run =
+          run_with_scarce_memory(kernel_, p, *config, whole_loops);
+      EXPECT_EQ(run.threw, whole_loops == rearranging);
+      EXPECT_EQ(run.wrote, whole_loops >= rearranging);
+      EXPECT_EQ(run.is_ok, whole_loops > rearranging);
+      EXPECT_EQ(run.reason, run.is_ok   ? ""
+                            : run.threw ? "not enough memory for the sums"
+                                        : "not enough memory to rearrange b");
+    }
+  });
+}
+
 TEST_F(GemmCpuSkinnyTest, SaysWhatItDoesNotSupport) {
   const Operands operands(DType::kFloat32, 8, 4, 8);
   const GemmProblem good = make_case(DType::kFloat32, operands).problem;

@@ -221,6 +221,44 @@ TEST_P(GemmCpuTiledShapesTest, RunsOnManyThreadsAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Types, GemmCpuTiledShapesTest, kCpuTypes,
                          cpu_type_name);
 
+// Whoever reads a failure believes that the output is as it was.
+TEST_F(GemmCpuTiledTest, ThrowsWhenMemoryEndsAfterSomethingMayBeWritten) {
+  const Operands operands(DType::kFloat32, 100, 13, 1100);
+  bool splits_k = false;
+  bool wrote_a_part = false;
+  for (const int batch : {1, 2, 9}) {
+    for_each_layout(make_case(DType::kFloat32, operands), [&](Case test) {
+      GemmProblem& p = test.problem;
+      p.batched = batch > 1;
+      p.batch = batch;
+      for (const Config& config : configs(test)) {
+        if (config.at("threads") == 1) {
+          continue;  // no other thread that could lack memory
+        }
+        // Matrices of a large batch are rearranged by those who multiply them.
+        const bool is_shared_out = batch == 9 && config.at("splitk") == 1;
+        const bool rearranges = p.transpose_b && !is_shared_out;
+        splits_k = splits_k || config.at("splitk") > 1;
+        int whole_loops = 0;
+        for (ScarceRun run; !run.is_ok; ++whole_loops) {
+          run = run_with_scarce_memory(kernel_, p, config, whole_loops);
+          const bool nothing_yet = rearranges && whole_loops == 0;
+          EXPECT_EQ(run.threw, !nothing_yet && !run.is_ok);
+          EXPECT_FALSE(run.wrote && nothing_yet);
+          wrote_a_part = wrote_a_part || (run.wrote && run.threw);
+          EXPECT_EQ(run.reason,
+                    run.is_ok   ? ""
+                    : run.threw ? "not enough memory for the sums"
+                                : "not enough memory to rearrange an operand");
+        }
+        EXPECT_GT(whole_loops, 1);
+      }
+    });
+  }
+  EXPECT_TRUE(splits_k);
+  EXPECT_TRUE(wrote_a_part);
+}
+
 TEST_F(GemmCpuTiledTest, SaysWhatItDoesNotSupport) {
   const Operands operands(DType::kFloat32, 8, 4, 8);
   const GemmProblem good = make_case(DType::kFloat32, operands).problem;

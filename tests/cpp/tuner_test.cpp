@@ -219,6 +219,44 @@ TEST_F(TunerTest, AFailureDropsACandidateAndNoMore) {
   EXPECT_EQ(refused(outcome, "FailsLater"), "worn out");
 }
 
+// Whichever stage it is in.
+TEST_F(TunerTest, AnExceptionDropsACandidateAndNoMore) {
+  for (int first = 1;; ++first) {
+    clear();
+    int last = 0;  // of its runs
+    add({.name = "Default", .ms = 1.0});
+    add({.name = "Throws", .ms = 0.1, .on_run = [&](int run) {
+           last = run;
+           if (run >= first) {
+             throw std::runtime_error("interrupted");
+           }
+         }});
+    add({.name = "Fine", .ms = 0.11});
+    const TuneOutcome outcome = race();
+    ASSERT_TRUE(outcome.status.is_ok()) << first;
+    if (last >= first) {
+      EXPECT_EQ(outcome.solution, "Fine") << first;
+      EXPECT_EQ(refused(outcome, "Throws"), "interrupted") << first;
+    } else {
+      EXPECT_EQ(outcome.solution, "Throws") << "it never did";
+      EXPECT_GT(first, 40);
+      break;
+    }
+  }
+}
+
+TEST_F(TunerTest, AStickyExceptionStopsEverything) {
+  add({.name = "Default", .ms = 1.0});
+  add({.name = "Sticky", .on_run = [](int) {
+         throw StatusError(Status::sticky("illegal memory access"));
+       }});
+  FakeKernel& never = add({.name = "Never", .ms = 0.1});
+  const TuneOutcome outcome = race();
+  EXPECT_TRUE(outcome.status.is_sticky());
+  EXPECT_EQ(outcome.status.reason(), "illegal memory access");
+  EXPECT_EQ(never.runs(), 0);
+}
+
 TEST_F(TunerTest, AStickyFailureStopsEverything) {
   add({.name = "Default", .ms = 1.0});
   add({.name = "Fine", .ms = 0.5});

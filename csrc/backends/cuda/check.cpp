@@ -37,6 +37,13 @@ bool is_recoverable(cudaError_t code) {
   }
 }
 
+// Failures that are no refusals of what was asked.
+bool may_have_launched(cublasStatus_t code) {
+  return code == CUBLAS_STATUS_EXECUTION_FAILED ||
+         code == CUBLAS_STATUS_MAPPING_ERROR ||
+         code == CUBLAS_STATUS_INTERNAL_ERROR;
+}
+
 }  // namespace
 
 Status to_status(cudaError_t code, const char* call) {
@@ -59,15 +66,21 @@ Status to_status(cublasStatus_t code, const char* call) {
     return Status::unsupported(std::move(reason));
   }
   // A library that could not launch may have met an error of the context.
-  if (code == CUBLAS_STATUS_EXECUTION_FAILED ||
-      code == CUBLAS_STATUS_MAPPING_ERROR ||
-      code == CUBLAS_STATUS_INTERNAL_ERROR) {
+  if (may_have_launched(code)) {
     const Status context = to_status(cudaGetLastError(), call);
     if (context.is_sticky()) {
       return context;
     }
   }
   return Status::failed(std::move(reason));
+}
+
+Status to_status_of_product(cublasStatus_t code, const char* call) {
+  Status status = to_status(code, call);
+  if (may_have_launched(code)) {
+    throw StatusError(status);
+  }
+  return status;
 }
 
 void throw_failure(const Status& status) { throw StatusError(status); }

@@ -18,6 +18,11 @@ namespace tunedops::cuda {
 Status to_status(cudaError_t code, const char* call);
 Status to_status(cublasStatus_t code, const char* call);
 
+/// Of a library's product, which may be several launches: a refusal is
+/// returned; a failure after which a part of the output may be written is
+/// thrown.
+Status to_status_of_product(cublasStatus_t code, const char* call);
+
 /// For destructors, which must not throw and cannot report.
 inline void ignore(cudaError_t) noexcept {}
 inline void ignore(cublasStatus_t) noexcept {}

@@ -59,7 +59,8 @@ Status GraphStopwatch::capture(std::span<const Launch> rotation, int count,
       cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
   for (int walk = 0; walk < count; ++walk) {
     for (const Launch& launch : rotation) {
-      launched = launched.is_ok() ? launch() : launched;
+      // The capture has to end, whatever is thrown.
+      launched = launched.is_ok() ? status_of(launch) : launched;
     }
   }
   cudaGraph_t captured = nullptr;

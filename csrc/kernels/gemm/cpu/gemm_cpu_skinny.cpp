@@ -159,7 +159,8 @@ class SkinnyPlan final : public Plan {
                      multiply(product, begin * rows, std::min(end * rows, m));
                    });
     } catch (const std::bad_alloc&) {
-      return Status::failed("not enough memory for the sums");
+      // Others may have written their pieces.
+      throw StatusError(Status::failed("not enough memory for the sums"));
     }
     return Status::ok();
   }

@@ -127,20 +127,28 @@ class TiledPlan final : public Plan {
   }
 
   Status run(const Arguments& arguments, Stream) const override {
+    const cpu::SkinnyProduct product = place(arguments);
+    const void* const b = arguments.operands[kGemmB];
+    bool may_have_written = false;
     try {
-      const cpu::SkinnyProduct product = place(arguments);
-      const void* const b = arguments.operands[kGemmB];
       if (p_.batch >= 2 * x_.threads && x_.splits == 1) {
+        may_have_written = true;
         parallel_for(p_.batch, x_.threads,
                      [&](std::int64_t begin, std::int64_t end) {
                        multiply_matrices(product, b, begin, end);
                      });
       } else {
+        float* const parts = memory_of_parts();
         for (std::int64_t z = 0; z < p_.batch; ++z) {
-          multiply_matrix(matrix(product, b, z, x_.threads));
+          const cpu::SkinnyProduct one = matrix(product, b, z, x_.threads);
+          may_have_written = true;
+          multiply_matrix(one, parts);
         }
       }
     } catch (const std::bad_alloc&) {
+      if (may_have_written) {  // other threads, or other matrices
+        throw StatusError(Status::failed("not enough memory for the sums"));
+      }
       return Status::failed("not enough memory to rearrange an operand");
     }
     return Status::ok();
@@ -214,14 +222,17 @@ class TiledPlan final : public Plan {
     }
   }
 
-  void multiply_matrix(const cpu::SkinnyProduct& product) const {
+  /// Null if nothing is split.
+  float* memory_of_parts() const {
+    const std::int64_t count = tiles(p_, x_.columns) * x_.splits;
+    return x_.splits == 1
+               ? nullptr
+               : static_cast<float*>(cpu::thread_scratch<Parts>(
+                     sizeof(float) * static_cast<std::size_t>(part() * count)));
+  }
+
+  void multiply_matrix(const cpu::SkinnyProduct& product, float* parts) const {
     const std::int64_t count = tiles(p_, x_.columns);
-    float* parts = nullptr;
-    if (x_.splits > 1) {
-      parts = static_cast<float*>(cpu::thread_scratch<Parts>(
-          sizeof(float) *
-          static_cast<std::size_t>(part() * count * x_.splits)));
-    }
     parallel_for(count * x_.splits, x_.threads,
                  [&](std::int64_t begin, std::int64_t end) {
                    multiply_tiles(product, parts, begin, end);

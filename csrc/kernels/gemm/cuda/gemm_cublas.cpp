@@ -57,16 +57,17 @@ class CublasPlan final : public Plan {
     const float alpha = static_cast<float>(arguments.alpha);
     const float beta = static_cast<float>(arguments.beta);
     const bool is_double = p_.a_dtype == DType::kFloat64;
-    TUNEDOPS_CUDA_RETURN(cublasGemmStridedBatchedEx_64(
-        handle, p_.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-        p_.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, p_.m, p_.n, p_.k,
-        is_double ? static_cast<const void*>(&arguments.alpha) : &alpha,
-        data[kGemmA], a_type_, p_.lda, p_.stride_a, data[kGemmB], a_type_,
-        p_.ldb, p_.stride_b,
-        is_double ? static_cast<const void*>(&arguments.beta) : &beta,
-        data[kGemmOut], out_type_, p_.ldc, p_.stride_c, p_.batch, compute_,
-        CUBLAS_GEMM_DEFAULT));
-    return Status::ok();
+    return cuda::to_status_of_product(
+        cublasGemmStridedBatchedEx_64(
+            handle, p_.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+            p_.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, p_.m, p_.n, p_.k,
+            is_double ? static_cast<const void*>(&arguments.alpha) : &alpha,
+            data[kGemmA], a_type_, p_.lda, p_.stride_a, data[kGemmB], a_type_,
+            p_.ldb, p_.stride_b,
+            is_double ? static_cast<const void*>(&arguments.beta) : &beta,
+            data[kGemmOut], out_type_, p_.ldc, p_.stride_c, p_.batch, compute_,
+            CUBLAS_GEMM_DEFAULT),
+        "cublasGemmStridedBatchedEx_64");
   }
 
   std::size_t workspace_bytes() const override { return workspace_bytes_; }

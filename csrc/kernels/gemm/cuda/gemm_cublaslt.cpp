@@ -41,15 +41,16 @@ class CublasltPlan final : public Plan {
       TUNEDOPS_CUDA_RETURN(cublasLtMatmulDescSetAttribute(
           operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)));
     }
-    TUNEDOPS_CUDA_RETURN(cublasLtMatmul(
-        product_.handle(), operation,
-        is_double_ ? static_cast<const void*>(&arguments.alpha) : &alpha,
-        data[kGemmA], product_.a(), data[kGemmB], product_.b(),
-        is_double_ ? static_cast<const void*>(&arguments.beta) : &beta,
-        data[kGemmOut], product_.c(), data[kGemmOut], product_.c(),
-        &checked_.algorithm, arguments.workspace, checked_.workspace_bytes,
-        static_cast<cudaStream_t>(stream.handle)));
-    return Status::ok();
+    return cuda::to_status_of_product(
+        cublasLtMatmul(
+            product_.handle(), operation,
+            is_double_ ? static_cast<const void*>(&arguments.alpha) : &alpha,
+            data[kGemmA], product_.a(), data[kGemmB], product_.b(),
+            is_double_ ? static_cast<const void*>(&arguments.beta) : &beta,
+            data[kGemmOut], product_.c(), data[kGemmOut], product_.c(),
+            &checked_.algorithm, arguments.workspace, checked_.workspace_bytes,
+            static_cast<cudaStream_t>(stream.handle)),
+        "cublasLtMatmul");
   }
 
   std::size_t workspace_bytes() const override {

@@ -11,25 +11,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 import tunedops
+from command_line import CPU, HEADER, KEY, Run, results_text, runner, write
 from tunedops import _C
 from tunedops.cli import processor_share
-from tunedops.cli.main import build_parser, main
+from tunedops.cli.main import build_parser
 from tunedops.cli.output import visible
 from tunedops.cli.problems import read_problems
 from tunedops.cli.results_text import parse_results
-from tunedops.cli.tune import geomean
+from tunedops.cli.tune_report import geomean
 from tunedops.table import microseconds, percent
 from tunedops.workloads import Workload
 
-CPU = ("cpu", 0)
-HEADER = "suite,op,dtype,layout,batch,m,n,k"
-KEY = "GemmTunableOp_float_TN,tn_24_1_40_ld_40_40_24_threads_1"
 ROOT = Path(__file__).parents[1]
 
 # Of processes: small limits for tuning.
@@ -37,9 +34,8 @@ ENVIRONMENT = {
     "PYTHONPATH": str(Path(tunedops.__file__).parents[1]),
     "TUNEDOPS_MAX_TUNING_BUDGET_MS": "50",
     "TUNEDOPS_MAX_TUNING_DURATION_MS": "2",
+    "TUNEDOPS_MAX_WAITING_PERCENT": "100",
 }
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
@@ -53,17 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs a command in this process: exit code, standard output, standard error."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        try:
-            code = main(words)
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+    return runner(capsys)
 
 
 def command(*words: str, **environment: str) -> subprocess.Popen[str]:
@@ -80,17 +66,6 @@ def command(*words: str, **environment: str) -> subprocess.Popen[str]:
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
-
-
-def write(name: str, *lines: str) -> str:
-    Path(name).write_text("".join(line + "\n" for line in lines))
-    return name
-
-
-def results_text(*rows: str) -> list[str]:
-    """The lines of a results file of this environment."""
-    validators = tunedops.get_validators()
-    return [*(f"Validator,{key},{value}" for key, value in validators), *rows]
 
 
 def files() -> set[str]:
@@ -224,7 +199,7 @@ def test_what_other_work_disturbed_is_tuned_again(run: Run) -> None:
     keys = write("keys.csv", KEY)
     write("out.csv", *results_text(f"{KEY},Default,5,10,clock-busy,100,0.01"))
     _, out, _ = run("show", "out.csv")
-    assert re.search(r"2\.00x .* busy .* Default", out)
+    assert re.search(r"10000 .* 5000 .* - .* busy .* Default", out)
     code, out, _ = run("tune", keys, "-o", "out.csv")
     assert code == 0
     assert "stored" not in out

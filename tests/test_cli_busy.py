@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import tunedops
-from command_line import HEADER, KEY, Run, results_text, runner, write
+from command_line import CPU, HEADER, KEY, Run, results_text, runner, write
+from tunedops import _C
 from tunedops.cli import tune
 from tunedops.cli.tune_report import Outcome, what_disturbed
 
@@ -87,3 +88,59 @@ def test_help_says_what_is_tuned_again(run: Run) -> None:
     out = " ".join(run("tune", "--help")[1].split())
     assert "unless that was timed while other work held the processors" in out
     assert "those that were timed on a busy machine are tuned again without it" in out
+
+
+def test_check_counts_them_and_names_the_command(run: Run) -> None:
+    no_key = "GemmTunableOp_float_TN,tn_1,Default,1,1,clock-busy"
+    file = write("r.csv", *results_text(BUSY, QUIET, no_key))
+    code, out, _ = run("check", file)
+    assert code == 1
+    expected = (
+        "r.csv: 1 of 2 results were timed while other work held the processors; "
+        "`python -m tunedops tune r.csv -o r.csv` measures them again\n"
+    )
+    assert out.endswith(expected)
+    code, out, _ = run("check", write("r.csv", *results_text(BUSY, QUIET)))
+    assert code == 0, "they are used"
+    assert out == f"r.csv: accepted on {_C.device_name(CPU)}\n{expected}"
+    _, out, _ = run("check", write("r.csv", *results_text(QUIET)))
+    assert "processors" not in out
+    _, out, _ = run("check", write("r.csv", "Validator,DEVICE,another", BUSY))
+    assert "held the processors" not in out, "nothing of it is used"
+
+
+def test_the_command_needs_no_name_for_the_file_of_a_program(run: Run) -> None:
+    tunedops.set_filename("own.csv")
+    write("own.csv", *results_text(BUSY))
+    assert "`python -m tunedops tune own.csv` measures" in run("check", "own.csv")[1]
+    code, out, _ = run("tune", "own.csv")
+    assert code == 0
+    assert "tuned 1 of 1 products" in out
+    assert not re.search("busy|processors", run("check", "own.csv")[1])
+
+
+def test_doctor_counts_them(run: Run) -> None:
+    tunedops.set_filename("own.csv")
+    write("own.csv", *results_text(BUSY, QUIET))
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert re.search(
+        r"of a busy machine +1 of 2 results were timed .*`python -m tunedops tune own\.csv` ", out
+    )
+    write("own.csv", *results_text(QUIET))
+    tunedops.read_file()
+    assert "of a busy machine" not in run("doctor")[1]
+
+
+def test_check_goes_by_lines_and_names_doubled_keys(run: Run) -> None:
+    start = len(results_text())
+    rows = [QUIET, f"{OTHER},Gemm_Unheard", f"{KEY},Gemm_Unheard", "foo", QUIET, BUSY]
+    code, out, _ = run("check", write("r.csv", *results_text(*rows, f"{KEY}x,Default", "bar")))
+    assert code == 1
+    lines = [re.findall(r"^r\.csv:(\d+): ", line) for line in out.splitlines()[:-1]]
+    assert lines == [[str(start + n)] for n in (1, 2, 3, 4, 7, 8)]
+    for line, used in ((1, 5), (2, 5), (3, 6)):
+        assert f":{start + line}: has the key of line {start + used}, which is used instead" in out
+    code, out, _ = run("check", write("r.csv", *results_text(QUIET, QUIET)))
+    assert code == 0, "the file is used all the same"
+    assert "which is used instead\nr.csv: accepted on " in out

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from tunedops.cli.argparse_types import Commands
 
 
+_MOST_NAMED = 20
+
+
 def add_to(commands: Commands) -> None:
     """Adds the command to the parser."""
     parser = commands.add_parser(
@@ -73,7 +76,8 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Reads and checks everything, then tunes, then prints the table."""
     device = device_of(arguments)
-    problems = read_problems(arguments.workloads, device)
+    listed = read_problems(arguments.workloads, device)
+    problems = listed.problems
     if _C.setting("READ_ONLY") == "1":
         raise CliError("TUNEDOPS_READ_ONLY is set, so nothing is tuned or written")
     results_file = open_results(arguments.output, device)
@@ -82,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         _C.set_setting("GRAPH_REPLAY", "1")
     if arguments.search is not None:
         set_search(arguments.search)
+    say_what_is_left_out(listed.left_out)
 
     outcomes: dict[Problem, Outcome] = {}
     if not arguments.retune:
@@ -107,7 +112,16 @@ def run(arguments: argparse.Namespace) -> int:
     print_report(list(outcomes.values()), share if device[0] == "cpu" else None)
     if os.path.exists(results_file):
         print(f"results: {results_file}")
-    return 1 if any(o.how == "failed" for o in outcomes.values()) else 0
+    has_failed = any(o.how == "failed" for o in outcomes.values())
+    return 1 if has_failed or listed.left_out else 0
+
+
+def say_what_is_left_out(sentences: list[str]) -> None:
+    """Names lines that are not tuned, the first of very many."""
+    for sentence in sentences[:_MOST_NAMED]:
+        say(f"{sentence}; it is left out")
+    if len(sentences) > _MOST_NAMED:
+        say(f"{len(sentences) - _MOST_NAMED} more lines are left out")
 
 
 def open_results(output: str | None, device: tuple[str, int]) -> str:

@@ -28,6 +28,7 @@ import overhead_library
 import overhead_parts
 import overhead_report
 import overhead_rows
+import progress
 import torch
 from overhead_plan import CPP, Cell, Group
 from overhead_sides import run_rounds, started, tasks_of
@@ -103,6 +104,8 @@ def groups_of(arguments: argparse.Namespace) -> list[Group]:
 def measure(arguments: argparse.Namespace, groups: Sequence[Group]) -> list[overhead_rows.Row]:
     """The rows of all groups."""
     in_cpp = any(cell.loop == CPP for group in groups for cell in group)
+    if in_cpp:
+        progress.say("the loops in C++ are built, unless they are there")
     common: dict[str, Any] = {
         "device": arguments.device,
         "calls": arguments.calls,
@@ -112,6 +115,10 @@ def measure(arguments: argparse.Namespace, groups: Sequence[Group]) -> list[over
     }
     with tempfile.TemporaryDirectory() as folder:
         tasks = list(tasks_of(groups, Path(folder), common))
+        progress.say(
+            f"{len(tasks)} processes start and make their first calls, then come "
+            f"{arguments.rounds} rounds; the table is printed at the end"
+        )
         with started(tasks) as children:
             about: dict[Cell, dict[str, Any]] = {}
             for task in tasks:

@@ -18,6 +18,7 @@ from typing import Any
 from fresh_process import environment
 from overhead_plan import ENABLED, Cell, Group, Side, Task
 from overhead_results import write_results
+from progress import counted
 from rounds import Round, draw_order, one_round
 
 CHILD = Path(__file__).with_name("overhead_child.py")
@@ -107,7 +108,7 @@ def run_rounds(
 ) -> list[list[Round]]:
     """The rounds of each group. In a round all groups have their turn, in random order."""
     found: list[list[Round]] = [[] for _ in groups]
-    for _ in range(rounds):
+    for _ in counted(rounds, "rounds"):
         for number in random.sample(range(len(groups)), len(groups)):
             order = draw_order(len(groups[number]))
             cells = [groups[number][place] for place in order]

@@ -82,7 +82,7 @@ def tune(
         {**settings, "VERBOSE": "1", "VERBOSE_FILENAME": LOG},
     )
     for line in done.stdout.splitlines():
-        if line.startswith("tuned ") or "--retune" in line:
+        if line.startswith("tuned ") or line.endswith("when the machine is idle"):
             print(f"{label}: {line}", flush=True)
     words = f"{label}: tuning ended with {done.returncode}:\n{done.stderr[-4000:]}"
     if not (folder / RESULTS).exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import re
 from pathlib import Path
 
 import options
@@ -21,6 +22,7 @@ from overhead_parts import OUR_CALLS, TORCH_CALLS
 from overhead_plan import ABSENT, ENABLED, IMPORTED, Cell, Product, Side, Task
 from overhead_results import write_results
 from overhead_sides import Child, started
+from progress import counted
 from record import read_record
 from tunedops import _C
 
@@ -200,6 +202,17 @@ def test_a_process_that_is_not_what_it_should_be_ends_the_measurement(
     assert "no result is stored for" in capfd.readouterr().err
 
 
+def test_a_long_run_says_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = iter(range(0, 1000, 4))  # seconds: it is looked at once or twice a round
+    assert list(counted(6, "rounds", now=lambda: float(next(clock)), every=7)) == [*range(6)]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"(\d of 6 rounds, \d+ s\n)+", err)
+    assert "6 of 6" not in err, "the table follows at once"
+    assert list(counted(6, "rounds", now=lambda: 0.0)) == [*range(6)]
+    assert capsys.readouterr().err == ""
+
+
 def test_a_decision_while_it_is_timed_is_found_out(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -239,7 +252,10 @@ def test_lookups_from_start_to_end(
     assert all(float(row["ns"]) > 0 for row in rows)
     assert (facts["part"], facts["threads"], facts["calls"]) == ("lookup", 1, 6)
     said = capfd.readouterr()
-    assert said.err == ""
+    lines = [line for line in said.err.splitlines() if not re.match(r"\d of 2 rounds, ", line)]
+    build, start = lines
+    assert build == "the loops in C++ are built, unless they are there"
+    assert re.match(r"\d+ processes start and make their first calls, then come 2 rounds; ", start)
     assert "float32 4x4x4 tunedops.mm, in turn" in said.out
     assert "in turn: 9 products" in said.out
 

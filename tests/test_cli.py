@@ -11,25 +11,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 import tunedops
+from command_line import CPU, HEADER, KEY, Run, results_text, runner, write
 from tunedops import _C
 from tunedops.cli import processor_share
-from tunedops.cli.main import build_parser, main
+from tunedops.cli.main import build_parser
 from tunedops.cli.output import visible
 from tunedops.cli.problems import read_problems
 from tunedops.cli.results_text import parse_results
-from tunedops.cli.tune import geomean
+from tunedops.cli.tune_report import geomean
 from tunedops.table import microseconds, percent
 from tunedops.workloads import Workload
 
-CPU = ("cpu", 0)
-HEADER = "suite,op,dtype,layout,batch,m,n,k"
-KEY = "GemmTunableOp_float_TN,tn_24_1_40_ld_40_40_24_threads_1"
 ROOT = Path(__file__).parents[1]
 
 # Of processes: small limits for tuning.
@@ -37,9 +34,8 @@ ENVIRONMENT = {
     "PYTHONPATH": str(Path(tunedops.__file__).parents[1]),
     "TUNEDOPS_MAX_TUNING_BUDGET_MS": "50",
     "TUNEDOPS_MAX_TUNING_DURATION_MS": "2",
+    "TUNEDOPS_MAX_WAITING_PERCENT": "100",
 }
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
@@ -53,17 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs a command in this process: exit code, standard output, standard error."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        try:
-            code = main(words)
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+    return runner(capsys)
 
 
 def command(*words: str, **environment: str) -> subprocess.Popen[str]:
@@ -80,17 +66,6 @@ def command(*words: str, **environment: str) -> subprocess.Popen[str]:
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
-
-
-def write(name: str, *lines: str) -> str:
-    Path(name).write_text("".join(line + "\n" for line in lines))
-    return name
-
-
-def results_text(*rows: str) -> list[str]:
-    """The lines of a results file of this environment."""
-    validators = tunedops.get_validators()
-    return [*(f"Validator,{key},{value}" for key, value in validators), *rows]
 
 
 def files() -> set[str]:
@@ -224,7 +199,7 @@ def test_what_other_work_disturbed_is_tuned_again(run: Run) -> None:
     keys = write("keys.csv", KEY)
     write("out.csv", *results_text(f"{KEY},Default,5,10,clock-busy,100,0.01"))
     _, out, _ = run("show", "out.csv")
-    assert re.search(r"2\.00x .* busy .* Default", out)
+    assert re.search(r"10000 .* 5000 .* - .* busy .* Default", out)
     code, out, _ = run("tune", keys, "-o", "out.csv")
     assert code == 0
     assert "stored" not in out
@@ -282,11 +257,43 @@ def test_tune_takes_several_files_as_one(run: Run) -> None:
     found = [result.params[:10] for result in tunedops.get_results()]
     assert found == ["tn_24_1_40", "tn_24_1_40", "tn_24_2_40", "tn_24_3_40"]
 
-    bad = write("bad.csv", KEY, "nonsense")
+    bad = write("bad.csv", HEADER, "nonsense")
     code, out, err = run("tune", first, bad, "-o", "new.csv")
     assert (code, out) == (2, "")
-    assert err.startswith("tunedops: bad.csv:2: 'nonsense,' is no product of cpu")
-    assert "new.csv" not in files(), "nothing is done if not all can be"
+    assert err.startswith("tunedops: bad.csv:2: expected 8 fields")
+    assert "new.csv" not in files(), "nothing is done if a file is refused"
+
+
+def test_a_bad_row_of_a_results_file_is_left_out(run: Run) -> None:
+    without_threads = KEY.removesuffix("_threads_1")
+    rows = [f"{KEY},Default,1", f"{without_threads},Default", "foo", f"{KEY}0000,Default"]
+    file = write("out.csv", *results_text(*rows))
+    start = len(results_text())
+    code, out, err = run("tune", file, "-o", file, "--retune")
+    assert code == 1, "not all that was asked for is done"
+    assert "tuned 1 of 1 products" in out
+    said = [line for line in err.splitlines() if line.endswith("; it is left out")]
+    assert [re.sub(r"'.*?'", "KEY", line) for line in said] == [
+        f"tunedops: out.csv:{start + 2}: KEY is no product of cpu (keys of a CPU end in "
+        "_threads_<n>); it is left out",
+        f"tunedops: out.csv:{start + 3}: KEY is no product of cpu; it is left out",
+        f"tunedops: out.csv:{start + 4}: the key is for 10000 threads, and this machine has "
+        f"{max(os.cpu_count() or 1, torch.get_num_threads())} processors; it is left out",
+    ]
+    text = Path("out.csv").read_text()
+    assert f"{KEY},Default,1\n" not in text
+    assert f"{without_threads},Default\n" in text, "who wrote it may mend it"
+
+
+def test_of_very_many_bad_rows_some_are_named(run: Run) -> None:
+    bad = [KEY.replace("24_1_40", f"24_{n}_41") for n in range(1, 31)]
+    code, _, err = run("tune", write("keys.csv", *bad, KEY), "-o", "out.csv")
+    assert (code, err.count("it is left out\n")) == (1, 20)
+    assert err.endswith("\ntunedops: 10 more lines are left out\n")
+    code, out, err = run("tune", write("keys.csv", *bad), "-o", "out.csv")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("tunedops: keys.csv:1: ")
+    assert err.endswith("; nor are 29 other lines\n")
 
 
 def test_products_that_only_tunable_op_has_are_left_out(run: Run) -> None:
@@ -343,9 +350,9 @@ BAD_FILES = {
     f"{HEADER}\n": "f.csv: holds no workload",
     "Validator,DEVICE,x\n": "f.csv: holds no products",
     "\na,b\n": f"f.csv:2: expected the header '{HEADER}' or 'op,params' lines, got 'a,b'",
-    f"{KEY}\n{KEY}x\n": f"f.csv:2: '{KEY}x' is no product of cpu",
+    f"{KEY}x\n": f"f.csv:1: '{KEY}x' is no product of cpu (keys of a CPU end in _threads_<n>)",
     "GemmTunableOp_float_TN\n": "f.csv:1: 'GemmTunableOp_float_TN,' is no product of cpu "
-    "(keys of a CPU end in _threads_<n>)",
+    "(the op ends in _TN, so the params have to begin with tn_, not with '')",
     "GemmTunableOp_float_TN,tn_24_1_40_ld_40_40_24\n": "f.csv:1: 'GemmTunableOp_float_TN,"
     "tn_24_1_40_ld_40_40_24' is no product of cpu (keys of a CPU end in _threads_<n>)",
 }
@@ -500,7 +507,7 @@ def test_geomean() -> None:
 
 def test_every_workload_of_the_package_is_understood() -> None:
     for path in sorted(tunedops.get_workloads().glob("*.csv")):
-        assert read_problems([str(path)], CPU)
+        assert read_problems([str(path)], CPU).problems
 
 
 def test_keys_for_a_gpu_leave_no_operands_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -514,7 +521,7 @@ def test_keys_for_a_gpu_leave_no_operands_behind(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Workload, "operands", on_the_cpu)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: events.append("freed"))
-    assert len(read_problems([file], ("cuda", 0))) == 2
+    assert len(read_problems([file], ("cuda", 0)).problems) == 2
     assert events == ["cuda:0", "freed"] * 2
 
 
@@ -701,10 +708,20 @@ def test_check_names_the_lines(run: Run) -> None:
     assert code == 1
     for number, reason in (
         (start, "is not 'op,params,solution"),
-        (start + 1, "is not a problem of this device"),
-        (start + 2, "solution 'Gemm_Unheard' cannot be used"),
+        (start + 1, "is not a problem of this device and is ignored: tn has to be followed by"),
+        (start + 2, "solution 'Gemm_Unheard' cannot be used: no kernel here has that name; there"),
     ):
         assert re.search(rf"^r\.csv:{number}: .*{reason}", out, re.MULTILINE)
+
+
+def test_check_shows_a_config_where_one_is_wrong(run: Run) -> None:
+    for config in ("_rows_99_prefetch_0_threads_1", "_rows_4", "_rows_four"):
+        row = f"{KEY},Gemm_CpuSkinny{config}"
+        code, out, _ = run("check", write("r.csv", *results_text(row)))
+        assert code == 1
+        (shown,) = re.findall(r"; one that it has for this problem is '(\w+)'\n$", out)
+        assert shown.startswith("Gemm_CpuSkinny_rows_")
+        assert run("check", write("r.csv", *results_text(f"{KEY},{shown}")))[0] == 0
 
 
 def test_check_of_no_file(run: Run) -> None:

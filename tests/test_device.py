@@ -26,6 +26,12 @@ def test_devices_that_are_there(gpus: pytest.MonkeyPatch) -> None:
     assert parse_device("cuda:0") == ("cuda", 0)
 
 
+@pytest.mark.parametrize("name", ["cpu:1", "cpu:7"])
+def test_there_is_one_cpu(name: str) -> None:
+    with pytest.raises(ValueError, match=f"there is no '{name}': the processors are one device"):
+        parse_device(name)
+
+
 @pytest.mark.parametrize("name", ["mps", "meta", "xpu:1"])
 def test_a_kind_of_device_that_we_do_not_know(gpus: pytest.MonkeyPatch, name: str) -> None:
     with pytest.raises(ValueError, match=f"no backend for device '{name}', only for cpu and cuda"):
@@ -53,7 +59,7 @@ def test_an_index_that_is_too_large(gpus: pytest.MonkeyPatch) -> None:
         parse_device("cuda:7")
 
 
-@pytest.mark.parametrize("name", ["cuda:7", "cuda:-1", "cuda:99999999999", "tpu", ""])
+@pytest.mark.parametrize("name", ["cpu:1", "cuda:7", "cuda:-1", "cuda:99999999999", "tpu", ""])
 def test_the_command_line_says_it_in_one_line(
     gpus: pytest.MonkeyPatch, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@
 #include "ops/product.h"
 #include "python/bindings.h"
 #include "python/fast_entry.h"
+#include "tuning/key_hint.h"
 
 namespace tunedops {
 namespace {
@@ -264,6 +265,12 @@ void bind_tuning(py::module_& m) {
         return getTuningContext()
             .parse_key({op, params}, device_from(device))
             .has_value();
+      });
+  def(
+      m, "key_hint",
+      +[](const PythonDevice& device, const std::string& op,
+          const std::string& params) {
+        return key_hint({op, params}, device_from(device).type);
       });
   def(m, "tune", &tune);
   m.def("call_as_in_key", torch::wrap_pybind_function(&call_as_in_key));

@@ -146,7 +146,8 @@ TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
   }
   trace(problem, *outcome);
   if (!outcome->status.is_ok()) {
-    notices.push_back("tuning of '" + key_text(problem).params +
+    const KeyText key = key_text(problem);
+    notices.push_back("tuning of '" + key.op + ',' + key.params +
                       "' stopped: " + outcome->status.reason());
     return std::nullopt;
   }
@@ -198,6 +199,29 @@ void TuningContext::record_untuned(const ProblemKey& problem,
   }
 }
 
+// What to say of a solution whose text is none.
+Status TuningContext::unknown(const ProblemKey& problem,
+                              const std::string& text) const {
+  const ProblemHeader header = problem.header();
+  const Kernel* const kernel =
+      kernels_.named_in(header.op, header.device_type, text);
+  if (kernel == nullptr) {
+    std::string names;
+    for (const Kernel* each : kernels_.kernels(header.op, header.device_type)) {
+      names += (names.empty() ? "" : ", ") + std::string(each->name());
+    }
+    return Status::unsupported("no kernel here has that name; there are " +
+                               names);
+  }
+  const Status refused =
+      Status::unsupported("what follows the kernel's name is no config");
+  return status_of([&] {
+    return kernel->supports(problem).is_ok()
+               ? refused_config(*kernel, problem, refused)
+               : refused;
+  });
+}
+
 // The plan of a solution in text; null and Ok for Default. The caller holds
 // the lock.
 Status TuningContext::plan_of(const ProblemKey& problem,
@@ -206,9 +230,7 @@ Status TuningContext::plan_of(const ProblemKey& problem,
   const auto solution = kernels_.parse(header.op, header.device_type, text);
   *plan = nullptr;
   if (!solution) {
-    return text == kDefaultKernel
-               ? Status::ok()
-               : Status::unsupported("no kernel here has that name or config");
+    return text == kDefaultKernel ? Status::ok() : unknown(problem, text);
   }
   if (solution->is_default()) {
     return Status::ok();

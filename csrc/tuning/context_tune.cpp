@@ -200,6 +200,11 @@ std::optional<TuneOutcome> TuningContext::tune_within(double left_ms,
     }
   }
   const std::lock_guard lock(mutex_);
+  if (outcome && outcome->status.is_ok() && outcome->was_measured()) {
+    Won& won = won_in_products_[header.device()];
+    won.all += 1;
+    won.disturbed += outcome->disturbed ? 1 : 0;
+  }
   pace_.spend(op(header.op).families(problem), clock.now_ms() - begin_ms);
   return outcome;
 }
@@ -210,7 +215,7 @@ void TuningContext::trace(const ProblemKey& problem,
   if (log_.shows(Verbosity::kTuning)) {
     for (const Measurement& m : outcome.measurements) {
       log_.write(Verbosity::kTuning,
-                 key.params + ": " + m.solution + ' ' +
+                 key.op + ',' + key.params + ": " + m.solution + ' ' +
                      format_milliseconds(m.time_ms) + " ms" +
                      (m.refused.empty() ? "" : " (" + m.refused + ')'));
     }

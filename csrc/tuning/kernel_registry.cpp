@@ -47,8 +47,8 @@ KernelRegistry::kernels(OpId op, DeviceType device_type) const {
   return found;
 }
 
-std::optional<Solution> KernelRegistry::parse(OpId op, DeviceType device_type,
-                                              std::string_view text) const {
+const Kernel* KernelRegistry::named_in(OpId op, DeviceType device_type,
+                                       std::string_view text) const {
   // One kernel's name may begin with another's, so the longest match counts.
   const Kernel* best = nullptr;
   for (const Kernel* kernel : kernels(op, device_type)) {
@@ -60,14 +60,31 @@ std::optional<Solution> KernelRegistry::parse(OpId op, DeviceType device_type,
       best = kernel;
     }
   }
-  if (best == nullptr) {
+  return best;
+}
+
+std::optional<Solution> KernelRegistry::parse(OpId op, DeviceType device_type,
+                                              std::string_view text) const {
+  const Kernel* const kernel = named_in(op, device_type, text);
+  if (kernel == nullptr) {
     return std::nullopt;
   }
-  auto config = Config::from_text(text.substr(best->name().size()));
+  auto config = Config::from_text(text.substr(kernel->name().size()));
   if (!config) {
     return std::nullopt;
   }
-  return Solution{best, *std::move(config)};
+  return Solution{kernel, *std::move(config)};
+}
+
+Status refused_config(const Kernel& kernel, const ProblemKey& problem,
+                      const Status& refused) {
+  const std::vector<Config> offered = kernel.configs(problem);
+  if (refused.code() != Status::Code::kUnsupported || offered.empty()) {
+    return refused;
+  }
+  return Status::unsupported(
+      refused.reason() + "; one that it has for this problem is '" +
+      Solution{&kernel, offered.front()}.to_text() + "'");
 }
 
 }  // namespace tunedops

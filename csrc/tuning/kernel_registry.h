@@ -28,6 +28,11 @@ struct Solution {
   }
 };
 
+/// What to say of a config that a kernel does not have for a problem: that, and
+/// one that it has, since the names of parameters are hard to guess.
+Status refused_config(const Kernel& kernel, const ProblemKey& problem,
+                      const Status& refused);
+
 class TUNEDOPS_PUBLIC KernelRegistry {
  public:
   /// Constructs `K` and adds it; `register_kernel<GemmCpuSkinny>(kGemmOp)`.
@@ -42,6 +47,10 @@ class TUNEDOPS_PUBLIC KernelRegistry {
 
   /// In the order of registration. Kernels live as long as the registry.
   std::vector<const Kernel*> kernels(OpId op, DeviceType device_type) const;
+
+  /// The kernel that a solution names; null if none is called so.
+  const Kernel* named_in(OpId op, DeviceType device_type,
+                         std::string_view text) const;
 
   /// Nothing if no kernel of that name is registered or its config is not
   /// well-formed; whether the kernel accepts the config is its own decision.

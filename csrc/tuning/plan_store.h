@@ -44,7 +44,7 @@ class PlanStore {
         config = offered.front();
       }
       if (Status s = solution.kernel->check(problem, config); !s.is_ok()) {
-        return s;
+        return refused_config(*solution.kernel, problem, s);
       }
       slot = solution.kernel->prepare(problem, config);
       if (slot == nullptr) {

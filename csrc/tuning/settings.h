@@ -40,6 +40,11 @@ class Settings {
   /// The value as text: `1`, `30`, `default`, `1e-05_1e-05`.
   std::string get(const std::string& name) const;
 
+  /// Where the value comes from: `default`, `environment` or `api`.
+  std::string origin(const std::string& name) const {
+    return value(name).origin;
+  }
+
   /// Sets a value from the API. Throws std::invalid_argument (saying what is
   /// expected) for an unknown name or a value that does not fit. Returns false
   /// and changes nothing if the environment set another value.

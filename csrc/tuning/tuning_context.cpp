@@ -281,6 +281,33 @@ void TuningContext::on_exit() {
   say(notices);
   if (wanted) {
     write_file();
+    Notices last;
+    tell_of_disturbed(last);
+    say(last);
+  }
+}
+
+// A program that tunes as it goes has nobody who watches, and would use such
+// choices for ever. Explicit tuning returns to its caller what was disturbed.
+void TuningContext::tell_of_disturbed(Notices& notices) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [device, won] : won_in_products_) {
+    const ResultsFile* const file = store_.find(device);
+    if (won.disturbed == 0 || file == nullptr) {
+      continue;
+    }
+    const std::string& path = file->active_path();
+    // A name from elsewhere is the command's too, and -o may not contradict it.
+    const bool is_named_here = settings_.origin("FILENAME") == "api";
+    notices.push_back(
+        std::to_string(won.disturbed) + " of " + std::to_string(won.all) +
+        " results were timed while other work held the processors; `python -m "
+        "tunedops tune " +
+        path + (is_named_here ? " -o " + path : "") +
+        (device.type == DeviceType::kCpu
+             ? ""
+             : " --device cuda:" + std::to_string(device.index)) +
+        "` measures them again");
   }
 }
 
@@ -314,6 +341,7 @@ void TuningContext::clear() {
   store_.clear();
   pace_ = {};
   won_ = false;
+  won_in_products_.clear();
   raise_epoch();
 }
 

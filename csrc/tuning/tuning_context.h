@@ -178,6 +178,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   bool refuses_to_write();
   bool is_forked() const;
   void say(const Notices& notices);
+  void tell_of_disturbed(Notices& notices);
 
   const ProblemCache::Entry* known(const ProblemKey& problem) const {
     const ProblemCache& cache = ThreadCaches::current().problems;
@@ -199,6 +200,9 @@ class TUNEDOPS_PUBLIC TuningContext {
   void record_untuned(const ProblemKey& problem, Notices& notices);
   Status plan_of(const ProblemKey& problem, const std::string& solution,
                  const Plan** plan);
+  Status unknown(const ProblemKey& problem, const std::string& text) const;
+  std::vector<CsvDocument::Complaint>
+  unknown_keys(Device device, const std::vector<CsvRow>& rows) const;
   void check_rows(Device device, const std::string& path,
                   const std::vector<CsvRow>& rows, Notices& notices) const;
 
@@ -253,6 +257,11 @@ class TUNEDOPS_PUBLIC TuningContext {
   UntunedFile untuned_;
   std::vector<std::string> overlays_;  // forced solutions, id - 1
   bool won_ = false;
+  struct Won {
+    std::size_t all = 0;
+    std::size_t disturbed = 0;
+  };
+  std::map<Device, Won> won_in_products_;
 };
 
 }  // namespace tunedops

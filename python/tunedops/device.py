@@ -9,10 +9,18 @@ def parse_device(device: str | torch.device | None) -> tuple[str, int]:
     """``("cpu", 0)`` or ``("cuda", index)``; None is the CPU.
 
     Raises:
+        TypeError: it names none.
         ValueError: there is no such device here; the message says what lacks.
     """
+    if not isinstance(device, (str, int, torch.device, type(None))):
+        raise TypeError(
+            "device must be a str such as 'cpu' or 'cuda:0', a torch.device or None, got "
+            f"{type(device).__name__}"
+        )
     parsed = torch.device("cpu" if device is None else device)
     if parsed.type == "cpu":
+        if parsed.index:  # a tensor's device never has one
+            raise ValueError(f"there is no '{parsed}': the processors are one device, cpu")
         return ("cpu", 0)
     if parsed.type != "cuda":
         raise ValueError(

@@ -47,10 +47,10 @@ class ListedKey:
     def reason_against(self, device: tuple[str, int]) -> str | None:
         """Why it cannot be tuned on a device; None: it can."""
         if not _C.is_problem(device, *self.key):
-            hint = ""
-            if device[0] == "cpu" and "_threads_" not in self.params:
-                hint = " (keys of a CPU end in _threads_<n>)"
-            return f"'{self.op},{self.params}' is no product of {device[0]}{hint}"
+            hint = _C.key_hint(device, *self.key)
+            return f"'{self.op},{self.params}' is no product of {device[0]}" + (
+                f" ({hint})" if hint else ""
+            )
         processors = max(os.cpu_count() or 1, torch.get_num_threads())
         if self.threads is not None and self.threads > processors:
             return (

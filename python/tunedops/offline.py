@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from tunedops import _C
+from tunedops.arguments import path_of
 from tunedops.device import parse_device
 from tunedops.key_lists import ListedKey, listed_keys, split_lines, words_for_foreign
 from tunedops.search import check_search, searching
@@ -81,9 +82,10 @@ def tune_gemm_in_file(
         ValueError: ``search`` is another word, or a line is not a problem of that device;
             nothing is tuned then.
     """
+    path = path_of("tune_gemm_in_file", "filename", filename)
     check_search("tune_gemm_in_file", search)
     target = parse_device(device)
-    keys = read_keys([filename], [target])
+    keys = read_keys([path], [target])
     with searching(search):
         failures = tune_keys(keys, target)
     for failure in failures:

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 import torch
 
 from tunedops import _C
+from tunedops.arguments import text_of
 from tunedops.key_lists import ListedKey
 from tunedops.offline import read_keys, tune_keys
 from tunedops.results import Result
@@ -48,6 +49,7 @@ def mgpu_tune_gemm_in_file(
             or a line is not a problem of a GPU; nothing is tuned then.
         RuntimeError: a process failed, or a problem could not be tuned. The rest is kept.
     """
+    text_of("mgpu_tune_gemm_in_file", "filename_pattern", filename_pattern)
     check_search("mgpu_tune_gemm_in_file", search)
     available = torch.cuda.device_count() if _C.built_with_cuda else 0
     if not 1 <= num_gpus <= available:

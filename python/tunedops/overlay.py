@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tunedops import _C
+from tunedops.arguments import text_of
 
 
 @contextmanager
@@ -24,9 +25,10 @@ def force(solution: str) -> Iterator[None]:
         solution: as in the third column of a results file, such as ``Gemm_OneDnn``.
 
     Raises:
+        TypeError: it is no text.
         ValueError: no kernel has that name.
     """
-    overlay = _C.forced_overlay(solution)
+    overlay = _C.forced_overlay(text_of("force", "solution", solution))
     if _is_forbidden():
         yield
         return

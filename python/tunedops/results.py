@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from tunedops import _C
+from tunedops.arguments import path_of, text_of
 from tunedops.device import parse_device
 
 
@@ -70,7 +71,7 @@ def set_filename(filename: str | os.PathLike[str], insert_device_ordinal: bool =
 
     What this process tuned so far goes along; what it read from the earlier file does not.
     """
-    _C.set_filename(os.fspath(filename), insert_device_ordinal)
+    _C.set_filename(path_of("set_filename", "filename", filename), insert_device_ordinal)
 
 
 def get_filename(device: str | torch.device | None = None) -> str:
@@ -91,7 +92,7 @@ def read_file(
     Returns:
         Whether the file was accepted; if not, a warning says why.
     """
-    path = None if filename is None else os.fspath(filename)
+    path = None if filename is None else path_of("read_file", "filename", filename)
     return _C.read_file(parse_device(device), path)
 
 
@@ -110,7 +111,8 @@ def write_file(
     """
     if filename is None:
         return _C.write_file()
-    return _C.write_file_to(parse_device(device), os.fspath(filename))
+    path = path_of("write_file", "filename", filename)
+    return _C.write_file_to(parse_device(device), path)
 
 
 def write_file_on_exit(val: bool) -> None:
@@ -129,7 +131,8 @@ def delete(op: str, params: str, device: str | torch.device | None = None) -> bo
     Returns:
         Whether there was one.
     """
-    return _C.erase(parse_device(device), op, params)
+    key = (text_of("delete", "op", op), text_of("delete", "params", params))
+    return _C.erase(parse_device(device), *key)
 
 
 def summary(device: str | torch.device | None = None) -> None:

@@ -83,9 +83,15 @@ def spread_text(spread: float | None, samples: int | None, timing: str | None) -
     return percent(None if samples is not None and samples < _ROUNDS_WITH_SPREAD else spread)
 
 
-def ratio_of(default_ms: float | None, time_ms: float | None) -> float | None:
-    """How many times faster than torch's own product; None if a time is lacking."""
-    return None if default_ms is None or time_ms is None else default_ms / time_ms
+def ratio_of(default_ms: float | None, time_ms: float | None, timing: str | None) -> float | None:
+    """How many times faster than torch's own product.
+
+    None if a time is lacking, or if other work disturbed them: a reading that had to wait for a
+    processor is thousands of times too long.
+    """
+    if default_ms is None or time_ms is None or was_disturbed(timing):
+        return None
+    return default_ms / time_ms
 
 
 def print_results(results: Sequence[Result], title: str) -> None:
@@ -98,7 +104,7 @@ def print_results(results: Sequence[Result], title: str) -> None:
             result.params,
             microseconds(result.default_ms),
             microseconds(result.time_ms),
-            times(ratio_of(result.default_ms, result.time_ms)),
+            times(ratio_of(result.default_ms, result.time_ms, result.timing)),
             spread_text(result.spread, result.samples, result.timing),
             result.solution,
             result.date or "-",

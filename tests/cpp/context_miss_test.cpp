@@ -202,9 +202,10 @@ TEST_F(ContextMissTest, AFailedTuningIsSaidAndMeansDefault) {
   device_.memory_bytes = 10;
   add({.name = "Gemm_Fast", .ms = 0.5});
   EXPECT_EQ(choice(gemm()), "Default");
-  const std::string params = context().key_text(gemm()).params;
+  const KeyText key = context().key_text(gemm());
   EXPECT_EQ(warnings(),
-            std::vector<std::string>{"tunedops: tuning of '" + params +
+            std::vector<std::string>{"tunedops: tuning of '" + key.op + ',' +
+                                     key.params +
                                      "' stopped: "
                                      "not enough free memory to tune on"});
   EXPECT_TRUE(context().results({}).empty());

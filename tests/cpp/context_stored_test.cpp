@@ -51,9 +51,16 @@ TEST_F(ContextStoredTest, AnUnusableSolutionIsSaidOnceAndKeptAsWritten) {
   add({.name = "Gemm_Declines", .fault = Fault::kDeclines});
   add({.name = "Gemm_Empty", .configs = {}});
   const std::map<std::string, std::string> reasons{
-      {"Gemm_Unknown", "no kernel here has that name or config"},
-      {"Gemm_Tiled_tile_x", "no kernel here has that name or config"},
-      {"Gemm_Tiled_tile_2", "is not a config of this kernel"},
+      {"Gemm_Unknown",
+       "no kernel here has that name; there are Default, Gemm_Tiled, "
+       "Gemm_Unable, Gemm_Declines, Gemm_Empty"},
+      {"Gemm_Tiled_tile_x",
+       "what follows the kernel's name is no config; one that it has for this "
+       "problem is 'Gemm_Tiled_tile_1'"},
+      {"Gemm_Tiled_tile_2",
+       "is not a config of this kernel; one that it has for this problem is "
+       "'Gemm_Tiled_tile_1'"},
+      {"Gemm_Unable_tile_x", "what follows the kernel's name is no config"},
       {"Gemm_Empty", "has no config for this problem"},
       {"Gemm_Unable", "needs K to be even"},
       {"Gemm_Declines", "the library declines it"},
@@ -105,7 +112,7 @@ TEST_F(ContextStoredTest, RowsThatAreNoProblemAreSaidOnceWithTheirLines) {
                 "tunedops: " + csv() +
                     ":3: 'GemmTunableOp_float_NN,"
                     "nn_0_0_0_ld_0_0_0' is not a problem of this device and is "
-                    "ignored",
+                    "ignored: sizes are 1 at least",
                 "tunedops: " + csv() +
                     ":4: 'Unknown,n_1' is not a problem of "
                     "this device and is ignored"}));
@@ -206,12 +213,12 @@ TEST_F(ContextStoredTest, CheckingAFileSaysAllThatWouldBeIgnored) {
             (std::vector<std::string>{
                 file + ": validator DEVICE is 'another' in the file and "
                        "'fake' here",
-                file + ":4: is not 'op,params,solution[,time_ms[,...]]' and "
-                       "is ignored",
+                file + ":2: solution 'Gemm_Gone' cannot be used: no kernel "
+                       "here has that name; there are Default, Gemm_Fast",
                 file + ":3: 'Unknown,n_1' is not a problem of this device and "
                        "is ignored",
-                file + ":2: solution 'Gemm_Gone' cannot be used: no kernel "
-                       "here has that name or config",
+                file + ":4: is not 'op,params,solution[,time_ms[,...]]' and "
+                       "is ignored",
                 file + ":5: time 'fast' is no number of milliseconds"}));
   EXPECT_EQ(
       context().check_file({}, path("none.csv")),

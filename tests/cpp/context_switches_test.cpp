@@ -161,6 +161,21 @@ TEST_F(ContextSwitchesTest, TracesWhereADecisionCameFrom) {
   EXPECT_EQ(traced(7), "forced, a plan of ours\n");
 }
 
+// Products of two types have the same params.
+TEST_F(ContextSwitchesTest, EachMeasurementNamesTheWholeKey) {
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  context().set_setting("VERBOSE_FILENAME", path("log"));
+  context().set_setting("VERBOSE", "2");
+  choice(gemm(8));
+  const KeyText key = context().key_text(gemm(8));
+  const std::string log = read_text(path("log"));
+  for (const std::string solution : {"Default", "Gemm_Fast"}) {
+    EXPECT_NE(log.find(key.op + ',' + key.params + ": " + solution + ' '),
+              std::string::npos)
+        << log;
+  }
+}
+
 TEST_F(ContextSwitchesTest, ShowsThatOtherWorkDisturbedAMeasurement) {
   add({.name = "Gemm_Slow", .ms = 2.0});
   context().set_setting("VERBOSE_FILENAME", path("log"));

@@ -13,7 +13,9 @@ from rich.table import Table
 
 import tunedops
 from tunedops import _C
+from tunedops.cli.busy import words_for_busy
 from tunedops.cli.output import collected_warnings, visible
+from tunedops.results import Result
 from tunedops.table import make_console
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ def cuda_facts() -> list[tuple[str, str]]:
 def results_facts(device: tuple[str, int]) -> list[tuple[str, str]]:
     """The results file of a device, and what becomes of it."""
     asked = _C.filename(device)
-    count = len(_C.results(device))
+    results = [Result(*row) for row in _C.results(device)]
     used = _C.filename(device)  # reading may have led to the file beside
     facts = [("results file", asked)]
     if used != asked:
@@ -113,7 +115,10 @@ def results_facts(device: tuple[str, int]) -> list[tuple[str, str]]:
     if not os.path.exists(used):
         facts.append(("results", "the file does not exist yet"))
         return facts
-    facts.append(("results", f"{count}"))
+    facts.append(("results", f"{len(results)}"))
+    words = words_for_busy(results, device, used)
+    if words is not None:
+        facts.append(("of a busy machine", words))
     sentences = _C.check_file(device, used) if os.path.getsize(used) > 0 else []
     facts += [("not as it should be", sentence) for sentence in sentences]
     return facts

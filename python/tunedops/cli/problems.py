@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -30,31 +30,48 @@ class Problem:
         return (self.op, self.params)
 
 
-def read_problems(paths: Iterable[str], device: tuple[str, int]) -> list[Problem]:
-    """The problems of files in their order, each once.
+@dataclass
+class Listed:
+    """What files list."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """In their order, each once."""
+    left_out: list[str] = field(default_factory=list)
+    """Where lines of lists stand that are no problems of the device, and why they are none."""
+
+
+def read_problems(paths: Iterable[str], device: tuple[str, int]) -> Listed:
+    """The problems of files.
+
+    A bad line of a list (a results file, edited by hand) is left out, as it is where the file is
+    used; a workload with one is refused, since it was written to be tuned as a whole.
 
     Args:
         paths: workloads, untuned files or results files; the content of each tells which.
         device: where they would be tuned.
 
     Raises:
-        CliError: a line cannot be understood, with its number; or a file has none.
+        CliError: a line of a workload cannot be understood, with its number; or a file has no
+            problem.
     """
     unique: dict[tuple[str, str], Problem] = {}
+    left_out: list[str] = []
     for path in paths:
-        for problem in _problems_of(path, device):
+        listed = _problems_of(path, device)
+        for problem in listed.problems:
             unique.setdefault(problem.key, problem)
-    return list(unique.values())
+        left_out += listed.left_out
+    return Listed(list(unique.values()), left_out)
 
 
-def _problems_of(path: str, device: tuple[str, int]) -> list[Problem]:
+def _problems_of(path: str, device: tuple[str, int]) -> Listed:
     lines = list(split_lines(path, read_text(path)))
     rows = [line for line in lines if line[1][0] != "Validator"]
     if not rows:
         raise CliError(f"{path}: holds no products")
     where, fields = rows[0]
     if tuple(fields[: len(COLUMNS)]) == COLUMNS:
-        return _from_workloads(path, device)
+        return Listed(_from_workloads(path, device))
     if "TunableOp_" in fields[0]:
         return _from_keys(listed_keys(rows), device)
     raise CliError(
@@ -63,18 +80,23 @@ def _problems_of(path: str, device: tuple[str, int]) -> list[Problem]:
     )
 
 
-def _from_keys(keys: list[ListedKey], device: tuple[str, int]) -> list[Problem]:
+def _from_keys(keys: list[ListedKey], device: tuple[str, int]) -> Listed:
     words = words_for_foreign(keys)
     if words is not None:
         say(words)
-    problems = []
+    found = Listed()
     for key in keys:
-        if not key.is_foreign:
-            reason = key.reason_against(device)
-            if reason is not None:
-                raise CliError(f"{key.where}: {reason}")
-            problems.append(Problem(*key.key, f"{key.op} {key.params}", suite=""))
-    return problems
+        if key.is_foreign:
+            continue
+        reason = key.reason_against(device)
+        if reason is not None:
+            found.left_out.append(f"{key.where}: {reason}")
+        else:
+            found.problems.append(Problem(*key.key, f"{key.op} {key.params}", suite=""))
+    if found.left_out and not found.problems:
+        others = len(found.left_out) - 1
+        raise CliError(found.left_out[0] + (f"; nor are {others} other lines" if others else ""))
+    return found
 
 
 def _from_workloads(path: str, device: tuple[str, int]) -> list[Problem]:

@@ -38,6 +38,8 @@ class ResultsText:
     rows: dict[tuple[str, str], Row] = field(default_factory=dict)
     complaints: list[tuple[int, str]] = field(default_factory=list)
     """Line numbers and what is wrong there."""
+    lines: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    """Where each key stands; the last line counts."""
 
     @property
     def is_workload(self) -> bool:
@@ -77,6 +79,7 @@ def _take(found: ResultsText, number: int, line: str) -> None:
     elif len(fields) >= 3 and all(fields[:3]):
         op, params, solution, *extra = fields
         time_ms, default_ms, timing, samples, spread, margin, date = (*extra, *[""] * 7)[:7]
+        found.lines.setdefault((op, params), []).append(number)
         found.rows[op, params] = Row(
             op,
             params,

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             visible(row.params),
             microseconds(row.default_ms),
             microseconds(row.time_ms),
-            times(ratio_of(row.default_ms, row.time_ms)),
+            times(ratio_of(row.default_ms, row.time_ms, row.timing)),
             spread_text(row.spread, row.samples, row.timing),
             visible(row.solution),
             row.date or "-",

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import signal
-import statistics
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tunedops
@@ -20,20 +17,17 @@ from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, visible
 from tunedops.cli.problems import Problem, read_problems
 from tunedops.cli.processor_share import ProcessorShare
+from tunedops.cli.tune_report import Outcome, print_report, print_table
 from tunedops.results import Result
 from tunedops.search import SEARCHES
-from tunedops.table import (
-    make_console,
-    microseconds,
-    ratio_of,
-    results_table,
-    spread_text,
-    times,
-)
+from tunedops.table import make_console
 from tunedops.workloads import COLUMNS
 
 if TYPE_CHECKING:
     from tunedops.cli.argparse_types import Commands
+
+
+_MOST_NAMED = 20
 
 
 def add_to(commands: Commands) -> None:
@@ -43,8 +37,9 @@ def add_to(commands: Commands) -> None:
         help="tune the products of files",
         description="Tunes each product of the files and writes the winners into a "
         "results file, each as soon as it is known. Products that have a result there "
-        "are shown and not tuned again. The limits of tuning are environment variables; "
-        "`doctor` lists them.",
+        "are shown and not tuned again, unless that was timed while other work held the "
+        "processors (`busy` in tables, `-busy` in the file). The limits of tuning are "
+        "environment variables; `doctor` lists them.",
     )
     parser.add_argument(
         "workloads",
@@ -63,7 +58,10 @@ def add_to(commands: Commands) -> None:
         "this folder would use)",
     )
     parser.add_argument(
-        "--retune", action="store_true", help="tune products that have a result, too"
+        "--retune",
+        action="store_true",
+        help="tune all products that have a result, too (those that were timed on a busy machine "
+        "are tuned again without it)",
     )
     parser.add_argument(
         "--search",
@@ -75,37 +73,11 @@ def add_to(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How one product came out. Times are milliseconds of one call."""
-
-    how: str
-    """``tuned``, ``stored`` or ``failed``."""
-    solution: str
-    """The winner; of a failure the reason."""
-    time_ms: float | None = None
-    default_ms: float | None = None
-    spread: float | None = None
-    samples: int | None = None
-    timing: str | None = None
-    """These three as :class:`tunedops.results.Result` has them."""
-    disturbed: bool = False
-    """Whether other work on the machine disturbed the measurements."""
-    elapsed_ms: float | None = None
-    """How long tuning took; None if there was none."""
-    searched: int = 0
-    """How many configs were tried beyond those that kernels propose."""
-
-    @property
-    def ratio(self) -> float | None:
-        """How many times faster than torch's own product."""
-        return ratio_of(self.default_ms, self.time_ms)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Reads and checks everything, then tunes, then prints the table."""
     device = device_of(arguments)
-    problems = read_problems(arguments.workloads, device)
+    listed = read_problems(arguments.workloads, device)
+    problems = listed.problems
     if _C.setting("READ_ONLY") == "1":
         raise CliError("TUNEDOPS_READ_ONLY is set, so nothing is tuned or written")
     results_file = open_results(arguments.output, device)
@@ -114,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         _C.set_setting("GRAPH_REPLAY", "1")
     if arguments.search is not None:
         set_search(arguments.search)
+    say_what_is_left_out(listed.left_out)
 
     outcomes: dict[Problem, Outcome] = {}
     if not arguments.retune:
@@ -136,12 +109,19 @@ def run(arguments: argparse.Namespace) -> int:
             "keeps what was found"
         )
         return 130
-    say_how_long(list(outcomes.values()))
-    say_how_far(list(outcomes.values()))
-    say_what_disturbed(list(outcomes.values()), share if device[0] == "cpu" else None)
+    print_report(list(outcomes.values()), share if device[0] == "cpu" else None)
     if os.path.exists(results_file):
         print(f"results: {results_file}")
-    return 1 if any(o.how == "failed" for o in outcomes.values()) else 0
+    has_failed = any(o.how == "failed" for o in outcomes.values())
+    return 1 if has_failed or listed.left_out else 0
+
+
+def say_what_is_left_out(sentences: list[str]) -> None:
+    """Names lines that are not tuned, the first of very many."""
+    for sentence in sentences[:_MOST_NAMED]:
+        say(f"{sentence}; it is left out")
+    if len(sentences) > _MOST_NAMED:
+        say(f"{len(sentences) - _MOST_NAMED} more lines are left out")
 
 
 def open_results(output: str | None, device: tuple[str, int]) -> str:
@@ -282,81 +262,6 @@ def tune_one(problem: Problem, device: tuple[str, int]) -> Outcome:
         found.spread,
         found.samples,
         found.timing,
-        found.disturbed,
         found.elapsed_ms,
         found.searched,
     )
-
-
-def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> None:
-    """One row a product, and the geometric mean of each suite and of all."""
-    done = [problem for problem in problems if problem in outcomes]
-    if not done:
-        return
-    table = results_table(["product (m x n x k)"], ["solution", ""])
-    for problem in done:
-        outcome = outcomes[problem]
-        table.add_row(
-            visible(problem.label),
-            microseconds(outcome.default_ms),
-            microseconds(outcome.time_ms),
-            times(outcome.ratio),
-            spread_text(outcome.spread, outcome.samples, outcome.timing),
-            visible(outcome.solution),
-            outcome.how,
-        )
-    suites = list(dict.fromkeys(problem.suite for problem in done))
-    groups = [(f"geomean of {suite}", [suite]) for suite in suites if len(suites) > 1]
-    table.add_section()
-    for name, members in [*groups, ("geomean", suites)]:
-        ratios = [outcomes[p].ratio for p in done if p.suite in members]
-        table.add_row(visible(name), "", "", times(geomean(ratios)), "", "", "")
-    make_console().print(table)
-
-
-def say_how_long(outcomes: list[Outcome]) -> None:
-    """One line on what tuning cost, if there was any."""
-    seconds = [o.elapsed_ms / 1e3 for o in outcomes if o.elapsed_ms is not None]
-    if seconds:
-        print(
-            f"tuned {len(seconds)} of {len(outcomes)} products in {sum(seconds):.1f} s: "
-            f"{statistics.median(seconds):.2f} s in the median, {max(seconds):.2f} s at most"
-        )
-
-
-def say_how_far(outcomes: list[Outcome]) -> None:
-    """One line on what was searched, if anything was."""
-    tried = [o.searched for o in outcomes if o.how == "tuned"]
-    if any(tried):
-        print(
-            f"searched {sum(tried)} configs beyond what kernels propose: "
-            f"{statistics.median(tried):.0f} for a product in the median, {max(tried)} at most"
-        )
-
-
-def say_what_disturbed(outcomes: list[Outcome], share: ProcessorShare | None) -> None:
-    """What other work on the machine did to the measurements, and the cure.
-
-    Args:
-        outcomes: of all products.
-        share: of the processors while they were tuned on the CPU.
-    """
-    complaints = []
-    disturbed = sum(outcome.disturbed for outcome in outcomes)
-    if disturbed:
-        complaints.append(f"other work disturbed {disturbed} of {len(outcomes)} measurements")
-    if share is not None and share.was_lacking() and any(o.how == "tuned" for o in outcomes):
-        complaints.append(
-            f"the machine was busy: threads waited {share.waited():.0%} of the time for a "
-            "processor, so times and winners may be wrong"
-        )
-    for complaint in complaints:
-        print(f"{complaint}; tune again with --retune when the machine is idle")
-
-
-def geomean(ratios: list[float | None]) -> float | None:
-    """The geometric mean of those that are known; None if none is."""
-    known = [ratio for ratio in ratios if ratio]  # a row may say 0
-    if not known:
-        return None
-    return math.exp(sum(math.log(ratio) for ratio in known) / len(known))

@@ -167,13 +167,13 @@ std::string hint_for_sizes(const OpText& op, Words& words) {
     return is_batched ? "only " + std::string(kBatched) + " has _B_<batch>"
                       : std::string(op.product) + " has _B_<batch> before _ld";
   }
-  std::vector<std::int64_t> all = sizes;
+  std::int64_t least = *std::min_element(sizes.begin(), sizes.end());
   if (is_batched) {
     const std::vector<std::int64_t> batch = words.take_numbers();
     if (batch.size() != 1) {
       return wrong_count("_B", 1, batch.size());
     }
-    all.push_back(batch[0]);
+    least = std::min(least, batch[0]);
   }
   if (!words.take("ld")) {
     return "_ld_<lda>_<ldb>_<ldc> has to follow the sizes, not " +
@@ -183,7 +183,7 @@ std::string hint_for_sizes(const OpText& op, Words& words) {
   if (dimensions.size() != 3) {
     return wrong_count("_ld", 3, dimensions.size());
   }
-  if (*std::min_element(all.begin(), all.end()) < 1) {
+  if (least < 1) {
     return "sizes are 1 at least";
   }
   return hint_for_leading_dimensions(op, sizes, dimensions);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,32 @@ def test_listed_problems_are_tuned_and_no_others(tmp_path: Path, results_path: P
     assert tunedops.get_results() == before, "what has a result is left"
     saved = results_path.read_text()
     assert all(",".join(key) in saved for key in listed)
+
+
+def test_what_other_work_disturbed_is_tuned_again(
+    results_path: Path, list_path: Path, write_results: Callable[..., str]
+) -> None:
+    busy = f"{KEY},Default,5,10,clock-busy,100,0.01"
+    write_results(busy)
+    list_path.write_text(f"{KEY}\n{OTHER}\n")
+    assert messages(lambda: tunedops.tune_gemm_in_file(list_path)) == []
+    assert busy not in results_path.read_text()
+
+
+def test_results_that_other_work_disturbs_are_said(
+    monkeypatch: pytest.MonkeyPatch, list_path: Path, write_results: Callable[..., str]
+) -> None:
+    write_results(f"{KEY},Default,5,10,clock-busy", f"{OTHER},Default,5,10,clock")
+    list_path.write_text(f"{KEY}\n{OTHER}\n")
+
+    class StillBusy:
+        failure = ""
+
+    monkeypatch.setattr(_C, "tune", lambda *_: StillBusy())
+    assert messages(lambda: tunedops.tune_gemm_in_file(list_path)) == [
+        "tunedops: 1 of 2 results were timed while other work held the processors; the same call "
+        "measures them again"
+    ]
 
 
 def test_a_results_file_serves_as_a_list(results_path: Path, list_path: Path) -> None:

@@ -175,10 +175,12 @@ Status Race::decide(const std::vector<Racer*>& finalists,
   outcome.timing.spread = spread;
   outcome.timing.margin = kMargin;
   const std::vector<double>& readings = baseline().final_ms;
+  // Who allows all of the time for waiting wants no result to be marked.
   outcome.disturbed =
-      outcome.default_ms >
-          kDisturbed * *std::min_element(readings.begin(), readings.end()) ||
-      stopwatch_->waited_share() > limits_.most_waited;
+      limits_.most_waited < 1 &&
+      (outcome.default_ms >
+           kDisturbed * *std::min_element(readings.begin(), readings.end()) ||
+       stopwatch_->waited_share() > limits_.most_waited);
   outcome.timing.stopwatch = stopwatch_->name();
   if (outcome.disturbed) {
     outcome.timing.stopwatch += kBusy;

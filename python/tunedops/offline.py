@@ -13,6 +13,7 @@ from tunedops import _C
 from tunedops.arguments import path_of
 from tunedops.device import parse_device
 from tunedops.key_lists import ListedKey, listed_keys, split_lines, words_for_foreign
+from tunedops.results import Result
 from tunedops.search import check_search, searching
 
 
@@ -45,14 +46,15 @@ def read_keys(
 
 
 def tune_keys(keys: Iterable[ListedKey], device: tuple[str, int]) -> list[str]:
-    """Tunes what has no result yet.
+    """Tunes what has no result yet, or one that other work disturbed.
 
     Returns:
         A sentence about each problem that could not be tuned.
     """
     failures = []
     for key in keys:
-        if _C.stored(device, *key.key) is None:
+        row = _C.stored(device, *key.key)
+        if row is None or Result(*row).was_disturbed:
             failure = _C.tune(device, *key.key, True).failure
             if failure:
                 failures.append(f"{key.where}: '{key.op},{key.params}' is not tuned: {failure}")
@@ -66,6 +68,9 @@ def tune_gemm_in_file(
     search: str | None = None,
 ) -> None:
     """Tunes each problem listed in a file, exactly as listed, that has no result yet.
+
+    A result that was timed while other work held the processors counts as none; a warning says
+    how many there are at the end.
 
     While one is measured, torch's pool has as many threads as its key says, and torch's
     flags (TF32, deterministic algorithms and so on) are what they were for the program that
@@ -90,3 +95,11 @@ def tune_gemm_in_file(
         failures = tune_keys(keys, target)
     for failure in failures:
         warnings.warn(f"tunedops: {failure}", stacklevel=2)
+    rows = [_C.stored(target, *key.key) for key in keys]
+    busy = sum(Result(*row).was_disturbed for row in rows if row is not None)
+    if busy:
+        warnings.warn(
+            f"tunedops: {busy} of {len(keys)} results were timed while other work held the "
+            "processors; the same call measures them again",
+            stacklevel=2,
+        )

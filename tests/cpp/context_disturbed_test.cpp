@@ -41,6 +41,21 @@ TEST_F(ContextDisturbedTest, AFileOfTheEnvironmentIsTheCommandsToo) {
   EXPECT_TRUE(said[0].ends_with("tune " + csv() + "` measures them again"));
 }
 
+TEST_F(ContextDisturbedTest, WhoAllowsAllWaitingHasNoMarks) {
+  const auto is_disturbed = [this](const std::string& percent) {
+    context().set_setting("MAX_WAITING_PERCENT", percent);
+    return context().tune(gemm(8), {}, true).disturbed;
+  };
+  add({.name = "Gemm_Slow", .ms = 2.0});
+  device_.noise = 1;
+  EXPECT_TRUE(is_disturbed("99")) << "by its readings";
+  EXPECT_FALSE(is_disturbed("100"));
+  device_.noise = 0;
+  device_.waited_share = 1;
+  EXPECT_TRUE(is_disturbed("99"));
+  EXPECT_FALSE(is_disturbed("100"));
+}
+
 TEST_F(ContextDisturbedTest, NothingIsSaidOfQuietResults) {
   add({.name = "Gemm_Fast", .ms = 0.5});
   tune(8, 0);

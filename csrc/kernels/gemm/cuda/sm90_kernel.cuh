@@ -109,14 +109,19 @@ cudaError_t run_sm90(const Sm90Product& product, const Sm90Launch& launch) {
   config.blockDim = dim3(kSm90Threads);
   config.dynamicSmemBytes = launch.shared_bytes;
   config.stream = launch.stream;
-  // Blocks may begin while the launch before is ending: see Sm90Copier::run.
   cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
   config.attrs = attributes;
-  config.numAttrs = launch.cluster > 1 ? 2 : 1;
+  if (launch.cluster > 1) {
+    cudaLaunchAttribute& cluster = attributes[config.numAttrs++];
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
+  }
+#if CUDART_VERSION >= 12030  // graphs cannot hold it before
+  // Blocks may begin while the launch before is ending: see Sm90Copier::run.
+  cudaLaunchAttribute& early = attributes[config.numAttrs++];
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+#endif
   return with_sm90_kernel<T>(launch, [&](auto* kernel) {
     return cudaLaunchKernelEx(&config, kernel, product);
   });

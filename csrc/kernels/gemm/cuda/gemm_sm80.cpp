@@ -140,11 +140,15 @@ std::optional<Sm80Parameters> usable(const GemmProblem& problem,
 
 }  // namespace
 
+// Where there is no GPU that is why.
 Status GemmSm80::do_supports(const GemmProblem& problem) const {
-  if (cuda::device_facts(problem.header.device_index).major < 8) {
-    return Status::unsupported("the GPU is older than compute capability 8.0");
-  }
-  return cuda::sm80_supports(problem, limits_of(problem));
+  return status_of([&] {
+    if (cuda::device_facts(problem.header.device_index).major < 8) {
+      return Status::unsupported(
+          "the GPU is older than compute capability 8.0");
+    }
+    return cuda::sm80_supports(problem, limits_of(problem));
+  });
 }
 
 std::vector<Config> GemmSm80::do_configs(const GemmProblem& problem) const {

@@ -180,16 +180,19 @@ std::optional<Sm90Parameters> usable(const GemmProblem& problem,
 
 }  // namespace
 
+// Where there is no GPU that is why.
 Status GemmSm90::do_supports(const GemmProblem& problem) const {
-  const int index = problem.header.device_index;
-  if (cuda::device_facts(index).major != 9) {
-    return Status::unsupported("the GPU is not of compute capability 9.0");
-  }
-  const cuda::DeviceGuard device(index);
-  if (!cuda::sm90_is_compiled()) {
-    return Status::unsupported("it was not compiled for 9.0a");
-  }
-  return cuda::sm90_supports(problem, cuda::workspace_cap(problem));
+  return status_of([&] {
+    const int index = problem.header.device_index;
+    if (cuda::device_facts(index).major != 9) {
+      return Status::unsupported("the GPU is not of compute capability 9.0");
+    }
+    const cuda::DeviceGuard device(index);
+    if (!cuda::sm90_is_compiled()) {
+      return Status::unsupported("it was not compiled for 9.0a");
+    }
+    return cuda::sm90_supports(problem, cuda::workspace_cap(problem));
+  });
 }
 
 std::vector<Config> GemmSm90::do_configs(const GemmProblem& problem) const {

@@ -253,13 +253,6 @@ def own_solutions(key: tuple[str, str], k: int) -> list[str]:
     return found + (skinny_solutions(key, k) if "Skinny" in names else [])
 
 
-def skip_unless_registered(kernel: str) -> None:
-    """For kernels that are compiled and wait for their first run on a GPU."""
-    key = key_of(randn(64, 64), randn(64, 64))
-    if not any(s.startswith(f"{kernel}_") for s in _C.candidates(GPU, *key)):
-        pytest.skip(f"{kernel} is not registered")
-
-
 @pytest.fixture
 def forced_plans_run(tmp_path: Path) -> Iterator[None]:
     """Fails the test if a forced solution was refused, since Default would pass for it."""

@@ -24,7 +24,6 @@ from gpu_products import (
     forced_plans_run,
     key_of,
     matrix,
-    skip_unless_registered,
     sm80_solutions,
     sm90_solutions,
 )
@@ -98,7 +97,13 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kern
 def _runs_here(kernel: TileKernel) -> None:
     if not torch.cuda.is_available() or not kernel.runs_on(torch.cuda.get_device_capability()[0]):
         pytest.skip(f"no GPU for {kernel.name}")
-    skip_unless_registered(kernel.name)
+
+
+@each_kernel
+def test_it_is_offered(kernel: TileKernel) -> None:
+    key = key_of(matrix(64, 64, torch.bfloat16), matrix(64, 64, torch.bfloat16))
+    offered = {solution.split("_tile_")[0] for solution in kernel.solutions(key, 64)}
+    assert offered == {kernel.name}
 
 
 @pytest.mark.parametrize(

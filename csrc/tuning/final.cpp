@@ -135,7 +135,7 @@ Status Race::decide(const std::vector<Racer*>& finalists,
                     TuneOutcome& outcome) {
   const bool is_early =
       out_of_time() && baseline().final_ms.size() < kFewRounds;
-  bool is_open = false;
+  const Racer* promising = nullptr;
   Racer* winner = &baseline();
   double best_ratio = 1.0;
   double spread = relative_spread(baseline().final_ms);
@@ -146,7 +146,9 @@ Status Race::decide(const std::vector<Racer*>& finalists,
     const Verdict verdict =
         compare_paired(racer->final_ms, baseline().final_ms, finalists.size());
     if (!verdict.accepted) {
-      is_open = is_open || (is_early && verdict.ratio < kPromising);
+      if (is_early && verdict.ratio < kPromising) {
+        promising = racer;
+      }
       racer->drop("not faster beyond doubt");
       continue;
     }
@@ -162,10 +164,9 @@ Status Race::decide(const std::vector<Racer*>& finalists,
       spread = verdict.spread;
     }
   }
-  if (is_open && is_baseline(*winner)) {
+  if (promising != nullptr && is_baseline(*winner)) {
     return Status::unsupported(
-        "there was no time to tell whether " +
-        finalists.front()->measurement.solution +
+        "there was no time to tell whether " + promising->measurement.solution +
         " is faster than Default; a larger MAX_TUNING_BUDGET_MS gives more");
   }
   outcome.solution = winner->candidate.solution;

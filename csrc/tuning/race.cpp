@@ -20,9 +20,6 @@ constexpr double kLeastShare = 0.25;
 // cache asks for can take a CPU longer than all candidates do.
 constexpr double kFillingShare = 0.1;
 
-// Of the budget, what is a long call.
-constexpr double kLongRun = 0.05;
-
 // How old the last look at Default may be: the clocks of a device change within
 // milliseconds. And how much longer than a look the time between two is.
 constexpr double kLookMs = 2;
@@ -169,7 +166,7 @@ Status Race::enter(Racer& racer) {
     }
     const double run_ms = stopwatch_->now_ms() - begin_ms;
     if (stopwatch_->sees_single_runs() &&
-        run_ms > kLongRun * limits_.budget_ms) {
+        run_ms > kLongCall * limits_.budget_ms) {
       racer.long_run_ms = run_ms;
     }
     for (std::size_t copy = 0; copy < buffers_.copies(); ++copy) {

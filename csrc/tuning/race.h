@@ -15,6 +15,9 @@
 
 namespace tunedops {
 
+/// Of the budget: whoever takes longer is looked at once only.
+inline constexpr double kLongCall = 0.05;
+
 /// A candidate and what is known of it so far.
 struct Racer {
   Candidate candidate;

@@ -22,9 +22,6 @@ constexpr std::size_t kKeptAfterGlances = 5 * kFinalists;
 constexpr Round kRounds[] = {
     {3, 3 * kFinalists}, {10, 2 * kFinalists}, {30, 2 * kFinalists}};
 
-// Of the budget; whoever takes longer is out at once.
-constexpr double kLongGlance = 0.05;
-
 // Who tries everything has time to look twice at more of it.
 constexpr std::size_t kKeptOfAll = 16;
 
@@ -125,7 +122,7 @@ Status Race::look_again() {
     }
     const double time_ms = racer->measurement.time_ms;
     if ((!are_many && time_ms <= best * kScreeningSlack) ||
-        time_ms > kLongGlance * limits_.budget_ms) {
+        time_ms > kLongCall * limits_.budget_ms) {
       continue;
     }
     if (const Status looked = glance(*racer); looked.is_sticky()) {

@@ -5,6 +5,7 @@
 #include "kernels/gemm/cuda/sm90_config.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -165,6 +166,18 @@ TEST(Sm90Packed, NeedsSomethingToPackAndRoomForIt) {
   EXPECT_FALSE(takes(p, text));
   EXPECT_FALSE(takes(gpu_problem(4096, 80000, 4095), text))
       << "no copies are so large";
+}
+
+TEST(Sm90Packed, SizesOfAnyRowOfAFileAreRefusedAndNotMultiplied) {
+  const char* const text =
+      "_tile_128x64x64_cluster_1x1x1_stages_8_splitk_1_turned_1_packed_1";
+  constexpr int kMost = std::numeric_limits<int>::max();
+  GemmProblem p = in_batches(gpu_problem(64, 64, 4095), 1 << 26);
+  EXPECT_FALSE(takes(p, text));
+  p.k = p.lda = p.ldb = kMost;  // 2^64 bytes, which are 0 as an integer
+  p.stride_a = p.stride_b = std::int64_t{1} << 36;
+  EXPECT_FALSE(takes(p, text));
+  EXPECT_TRUE(takes(gpu_problem(64, 64, 4095), text));
 }
 
 TEST(Sm90Packed, LiesBehindWhatSplitsNeed) {

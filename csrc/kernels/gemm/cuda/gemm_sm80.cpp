@@ -24,8 +24,6 @@ using cuda::Sm80Operand;
 using cuda::Sm80Parameters;
 using cuda::Sm80Product;
 
-constexpr int kTilesDown = 8;  // side by side, so that the cache has room
-
 Sm80Limits limits_of(const GemmProblem& p) {
   const cuda::DeviceFacts& facts = cuda::device_facts(p.header.device_index);
   return {.multiprocessors = facts.multiprocessors,
@@ -63,8 +61,9 @@ Sm80Product describe(const GemmProblem& p, const Sm80Parameters& x) {
   product.a = describe(x.turned ? layout.a : layout.b);
   product.b = describe(x.turned ? layout.b : layout.a);
   product.output = cuda::output_of(p);
-  product.schedule = cuda::schedule_of(p, {x.tile_m, x.tile_n}, x.turned,
-                                       x.splits, cuda::kSm80StageK, kTilesDown);
+  product.schedule =
+      cuda::schedule_of(p, {x.tile_m, x.tile_n}, x.turned, x.splits,
+                        cuda::kSm80StageK, cuda::kTilesDown);
   product.stages = x.stages;
   product.is_turned = x.turned;
   return product;

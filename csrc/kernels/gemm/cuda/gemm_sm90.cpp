@@ -28,8 +28,6 @@ using cuda::Sm90Parameters;
 using cuda::Sm90Place;
 using cuda::Sm90Product;
 
-constexpr int kTilesDown = 8;  // side by side, so that the cache has room
-
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
   const HalfLayout layout = cuda::sm90_layout(p, x);
   const int multiprocessors =
@@ -72,7 +70,7 @@ Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   product.cluster_splits = x.cluster_k;
   product.schedule = cuda::schedule_of(
       p, {x.tile_m * x.cluster_m, x.tile_n * x.cluster_n}, turned, x.splits,
-      cuda::kSm90StageK, kTilesDown / product.cluster_rows);
+      cuda::kSm90StageK, cuda::kTilesDown / product.cluster_rows);
   product.output = cuda::output_of(p);
   return product;
 }

@@ -4,7 +4,6 @@
 
 #include "kernels/gemm/cuda/half_product_support.h"
 #include "kernels/gemm/cuda/instruction_tile.h"
-#include "kernels/gemm/cuda/packed_lines.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
 #include "tuning/config_number.h"
 #include "tuning/divide_up.h"
@@ -70,16 +69,27 @@ std::size_t packing_cap(const GemmProblem& p) {
   return p.workspace_mib != 0 ? p.workspace_mib * kMiB : kMost;
 }
 
-bool can_pack(const GemmProblem& p, const Sm90Parameters& x) {
-  return !x.packed || (!is_aligned(p) &&
-                       sm90_splits_bytes(p, x) + sm90_packed(p, x).bytes() <=
-                           packing_cap(p));
+// Before all that multiplies them as integers.
+bool is_larger_than(const PackedLines& x, std::size_t bytes) {
+  return 2.0 * static_cast<double>(packed_pitch(x.length)) *
+             static_cast<double>(x.lines) * static_cast<double>(x.matrices) >
+         static_cast<double>(bytes);
 }
 
-PackedLines lines_of(const GemmProblem& p, const HalfLines& x) {
-  return {.length = x.length,
-          .lines = x.lines,
-          .matrices = x.matrix_stride != 0 ? p.batch : 1};
+bool can_pack(const GemmProblem& p, const Sm90Parameters& x) {
+  if (!x.packed) {
+    return true;
+  }
+  const std::size_t cap = packing_cap(p);
+  const HalfLayout layout = half_layout(p);
+  for (const HalfLines& lines : {layout.a, layout.b}) {
+    if (!lines.is_aligned &&
+        is_larger_than(sm90_lines_to_pack(p, lines), cap)) {
+      return false;
+    }
+  }
+  return !is_aligned(p) &&
+         sm90_splits_bytes(p, x) + sm90_packed(p, x).bytes() <= cap;
 }
 
 std::size_t aligned_up(std::int64_t bytes) {
@@ -103,9 +113,10 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
                           x.cluster_m * x.cluster_n <= 2 &&
                           can_meet_in_cluster(p, x);
   return is_tile(x) && is_cluster && x.stages >= kLeastStages &&
-         x.stages <= most_stages(p, x) && can_share(p, x) && can_pack(p, x) &&
+         x.stages <= most_stages(p, x) && can_share(p, x) &&
          can_split(p, sm90_splits(p, x), divide_up(p.k, kSm90StageK),
-                   workspace_cap);
+                   workspace_cap) &&
+         can_pack(p, x);
 }
 
 }  // namespace
@@ -224,11 +235,19 @@ HalfLayout sm90_layout(const GemmProblem& p, const Sm90Parameters& x) {
   return layout;
 }
 
+PackedLines sm90_lines_to_pack(const GemmProblem& p, const HalfLines& x) {
+  return {.length = x.length,
+          .lines = x.lines,
+          .line_stride = x.line_stride,
+          .matrices = x.matrix_stride != 0 ? p.batch : 1,
+          .matrix_stride = x.matrix_stride};
+}
+
 Sm90Packed sm90_packed(const GemmProblem& p, const Sm90Parameters& x) {
   const HalfLayout layout = half_layout(p);
   const auto bytes = [&](const HalfLines& lines) {
     return x.packed && !lines.is_aligned
-               ? aligned_up(packed_bytes(lines_of(p, lines)))
+               ? aligned_up(packed_bytes(sm90_lines_to_pack(p, lines)))
                : 0;
   };
   return {bytes(layout.a), bytes(layout.b)};

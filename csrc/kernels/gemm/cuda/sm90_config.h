@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/gemm/cuda/half_layout.h"
+#include "kernels/gemm/cuda/packed_lines.h"
 #include "kernels/gemm/cuda/sm90_stage.h"
 #include "kernels/gemm/cuda/split_tiles.h"
 #include "kernels/gemm/gemm_problem.h"
@@ -57,6 +58,10 @@ bool sm90_surely_wins(const GemmProblem& problem);
 /// The operands as the kernel finds them: those that were packed are aligned.
 HalfLayout sm90_layout(const GemmProblem& problem,
                        const Sm90Parameters& parameters);
+
+/// An operand that is packed, but for where it is and where its copy is.
+PackedLines sm90_lines_to_pack(const GemmProblem& problem,
+                               const HalfLines& operand);
 
 /// Of copies in workspace, behind what splits need there: that of `a` first,
 /// each at a multiple of kSm90PackedAlign bytes.

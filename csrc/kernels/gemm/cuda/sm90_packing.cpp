@@ -15,11 +15,7 @@ Sm90Packing::Sm90Packing(const GemmProblem& p, const Sm90Parameters& x) {
     copies_[static_cast<std::size_t>(count_++)] = {
         .operand = operand,
         .offset = offset,
-        .lines = {.length = lines.length,
-                  .lines = lines.lines,
-                  .line_stride = lines.line_stride,
-                  .matrices = lines.matrix_stride != 0 ? p.batch : 1,
-                  .matrix_stride = lines.matrix_stride}};
+        .lines = sm90_lines_to_pack(p, lines)};
     offset += bytes;
   };
   add(kGemmA, layout.a, packed.a_bytes);

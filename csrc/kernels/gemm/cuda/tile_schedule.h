@@ -13,13 +13,16 @@ namespace tunedops::cuda {
 inline constexpr int kSplitCounts[] = {2,  3,  4,  5,  6,  7,  8, 10,
                                        12, 16, 20, 24, 32, 48, 64};
 
+/// Tiles that are computed before those of the next column.
+inline constexpr int kTilesDown = 8;
+
 struct TileCounts {
   int row_tiles = 1;
   int column_tiles = 1;
   int batch = 1;
-  int splits = 1;      // of k
-  int k_steps = 1;     // of all splits
-  int tiles_down = 8;  // that are computed before those of the next column
+  int splits = 1;   // of k
+  int k_steps = 1;  // of all splits
+  int tiles_down = kTilesDown;
 };
 
 /// With what it takes to find a tile by its number.

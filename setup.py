@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -194,9 +195,9 @@ def cxx_runtime_flags() -> list[str]:
     Two copies of it in a process share some symbols and not others: streams that one
     makes crash in the other.
     """
-    compiler = os.environ.get("CXX", "c++")
+    compiler = shlex.split(os.environ.get("CXX", "c++"))  # "ccache g++", say
     found = subprocess.run(
-        [compiler, "-print-file-name=libstdc++.so"], capture_output=True, text=True, check=False
+        [*compiler, "-print-file-name=libstdc++.so"], capture_output=True, text=True, check=False
     ).stdout.strip()
     if os.path.isabs(found):
         return []

@@ -99,13 +99,6 @@ def _runs_here(kernel: TileKernel) -> None:
         pytest.skip(f"no GPU for {kernel.name}")
 
 
-@each_kernel
-def test_it_is_offered(kernel: TileKernel) -> None:
-    key = key_of(matrix(64, 64, torch.bfloat16), matrix(64, 64, torch.bfloat16))
-    offered = {solution.split("_tile_")[0] for solution in kernel.solutions(key, 64)}
-    assert offered == {kernel.name}
-
-
 @pytest.mark.parametrize(
     ("kernel", "size"),
     [

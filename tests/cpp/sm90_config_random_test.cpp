@@ -20,15 +20,19 @@ constexpr std::size_t kCap = std::size_t{32} << 20;
 
 /// Around a config that could be one.
 Config random_config(RandomGpuProblems& random) {
-  return Config()
-      .with("tile", {random.or_any(64 << random.below(3)),
-                     random.or_any(64 << random.below(3)), random.or_any(64)})
-      .with("cluster", {random.or_any(1 + random.below(2)), random.or_any(1),
-                        random.or_any(1 + random.below(2))})
-      .with("stages", random.or_any(2 + random.below(6)))
-      .with("splitk", random.or_any(random.size(5)))
-      .with("turned", random.or_any(random.below(2)))
-      .with("packed", random.or_any(random.below(2)));
+  const Config config =
+      Config()
+          .with("tile",
+                {random.or_any(64 << random.below(3)),
+                 random.or_any(64 << random.below(3)), random.or_any(64)})
+          .with("cluster",
+                {random.or_any(1 + random.below(2)), random.or_any(1),
+                 random.or_any(1 + random.below(2))})
+          .with("stages", random.or_any(2 + random.below(6)))
+          .with("splitk", random.or_any(random.size(5)))
+          .with("turned", random.or_any(random.below(2)))
+          .with("packed", random.or_any(random.below(2)));
+  return random.below(3) == 0 ? config.with("aside", random.or_any(1)) : config;
 }
 
 void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {

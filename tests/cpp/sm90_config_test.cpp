@@ -70,11 +70,13 @@ TEST(Sm90Config, StagesFillABlocksMemory) {
   const GemmProblem p = gpu_problem(4096, 4096, 4096);
   for (const Sm90Parameters& x :
        all_sm90_parameters(p, kMultiprocessors, kCap)) {
-    EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages, 1),
-              std::size_t{227} << 10);
+    const auto bytes = [&](int stages) {
+      return sm90_shared_bytes(sm90_stage_bytes(p, x), stages,
+                               sm90_strips_bytes(1));
+    };
+    EXPECT_LE(bytes(x.stages), std::size_t{227} << 10);
     EXPECT_TRUE(x.stages == 8 ||
-                sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages + 1, 1) >
-                    (std::size_t{227} << 10) - 128);
+                bytes(x.stages + 1) > (std::size_t{227} << 10) - 128);
     EXPECT_GE(x.stages, 4);
   }
 }
@@ -132,11 +134,10 @@ TEST(Sm90Packed, OperandsThatAreNotAlignedAreCopied) {
   const Sm90Parameters packed{.stages = 4, .packed = true};
   GemmProblem p = gpu_problem(1000, 500, 1001);
   EXPECT_EQ(sm90_packed(p, {}).bytes(), 0U);
-  // Lines of 1001 elements of both become lines of 1008.
-  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 1000 * 1008 * kElement);
-  EXPECT_EQ(sm90_packed(p, packed).b_bytes, 500 * 1008 * kElement + 128)
-      << "up to a multiple of 256";
-  EXPECT_EQ(sm90_layout(p, packed).a.line_stride, 1008);
+  // Lines of 1001 elements of both become lines of 1024.
+  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 1000 * 1024 * kElement);
+  EXPECT_EQ(sm90_packed(p, packed).b_bytes, 500 * 1024 * kElement);
+  EXPECT_EQ(sm90_layout(p, packed).a.line_stride, 1024);
   EXPECT_EQ(sm90_layout(p, {}).a.line_stride, 1001);
   EXPECT_TRUE(sm90_layout(p, packed).a.is_aligned);
   EXPECT_EQ(sm90_stage_bytes(p, packed),
@@ -146,12 +147,23 @@ TEST(Sm90Packed, OperandsThatAreNotAlignedAreCopied) {
   EXPECT_EQ(sm90_packed(p, packed).a_bytes, 0U);
   EXPECT_EQ(sm90_layout(p, packed).a.line_stride, 1008);
   p = in_batches(gpu_problem(64, 64, 1001), 8);
-  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 8 * 64 * 1008 * kElement);
-  EXPECT_EQ(sm90_layout(p, packed).a.matrix_stride, 64 * 1008);
+  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 8 * 64 * 1024 * kElement);
+  EXPECT_EQ(sm90_layout(p, packed).a.matrix_stride, 64 * 1024);
   p.stride_a = 0;
-  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 64 * 1008 * kElement)
+  EXPECT_EQ(sm90_packed(p, packed).a_bytes, 64 * 1024 * kElement)
       << "the same matrix for all";
   EXPECT_EQ(sm90_layout(p, packed).a.matrix_stride, 0);
+  EXPECT_EQ(sm90_packed(gpu_problem(100, 100, 13), packed).a_bytes % 256, 0U);
+}
+
+TEST(Sm90Packed, LinesBeginWhereLinesOfTheCacheDoUnlessThatCostsMuch) {
+  EXPECT_EQ(packed_pitch(4097), 4160);
+  EXPECT_EQ(packed_pitch(479), 512);
+  EXPECT_EQ(packed_pitch(449), 512) << "an eighth more";
+  EXPECT_EQ(packed_pitch(447), 448);
+  EXPECT_EQ(packed_pitch(385), 392) << "448 would be more than an eighth";
+  EXPECT_EQ(packed_pitch(13), 16);
+  EXPECT_EQ(packed_pitch(64), 64);
 }
 
 TEST(Sm90Packed, NeedsSomethingToPackAndRoomForIt) {
@@ -220,6 +232,59 @@ TEST(Sm90Output, HasTwoBuffersWhereThereIsRoom) {
   GemmProblem unaligned = p;
   unaligned.ldc = 4097;
   EXPECT_EQ(sm90_strip_buffers(unaligned, {.stages = 4}), 1) << "strips only";
+}
+
+const char* const kAside =
+    "_tile_192x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0_aside_"
+    "1";
+
+TEST(Sm90Aside, TakesOutputsThatTheCopyEngineCannotWrite) {
+  EXPECT_FALSE(takes(gpu_problem(4096, 4096, 768), kAside))
+      << "the copy engine does it";
+  GemmProblem p = gpu_problem(50257, 4096, 768);
+  EXPECT_TRUE(takes(p, kAside));
+  p.activation = Activation::kRelu;
+  EXPECT_TRUE(takes(p, kAside));
+  p.activation = Activation::kGelu;
+  EXPECT_FALSE(takes(p, kAside));
+  p = gpu_problem(50257, 4096, 768);
+  p.beta = ScalarClass::kOne;
+  EXPECT_FALSE(takes(p, kAside));
+  p = gpu_problem(50257, 4096, 768);
+  p.out_dtype = DType::kFloat32;
+  EXPECT_FALSE(takes(p, kAside));
+}
+
+TEST(Sm90Aside, NeedsWarpsThatShiftNothing) {
+  const GemmProblem p = gpu_problem(50257, 4096, 767);
+  EXPECT_FALSE(takes(p, kAside));
+  EXPECT_TRUE(takes(p, "_tile_192x128x64_cluster_1x1x1_stages_4_splitk_1_"
+                       "turned_0_packed_1_aside_1"));
+}
+
+TEST(Sm90Aside, TakesWholeTilesWhoseRowsAreNotTurned) {
+  const GemmProblem p = gpu_problem(50257, 4096, 768);
+  EXPECT_FALSE(takes(p, "_tile_192x128x64_cluster_1x1x1_stages_5_splitk_1_"
+                        "turned_0_packed_0_aside_1"))
+      << "results need room";
+  EXPECT_FALSE(takes(p, "_tile_128x192x64_cluster_1x1x1_stages_4_splitk_1_"
+                        "turned_1_packed_0_aside_1"));
+  EXPECT_FALSE(takes(p, "_tile_192x128x64_cluster_1x1x1_stages_4_splitk_2_"
+                        "turned_0_packed_0_aside_1"));
+  EXPECT_FALSE(takes(p, "_tile_192x128x64_cluster_1x1x1_stages_4_splitk_1_"
+                        "turned_0_packed_0_aside_0"))
+      << "it is named where it is so";
+}
+
+TEST(Sm90Aside, IsOfferedWhereBlocksHaveSeveralTiles) {
+  const auto offers = [](const GemmProblem& p) {
+    return std::ranges::any_of(all_sm90_parameters(p, kMultiprocessors, kCap),
+                               [](const Sm90Parameters& x) { return x.aside; });
+  };
+  EXPECT_TRUE(offers(gpu_problem(50257, 4096, 768)));
+  EXPECT_TRUE(offers(gpu_problem(2049, 2049, 2049)));
+  EXPECT_FALSE(offers(gpu_problem(513, 513, 513)));
+  EXPECT_FALSE(offers(gpu_problem(4096, 4096, 768)));
 }
 
 TEST(Sm90Supports, MatricesOfABatchAreMultiplesOf16BytesApart) {

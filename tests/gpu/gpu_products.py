@@ -180,10 +180,13 @@ def sm90_operands(key: tuple[str, str]) -> tuple[Sm90Operand, Sm90Operand]:
     )
 
 
-def sm90_stages(tile: tuple[int, int], operands: tuple[Sm90Operand, Sm90Operand]) -> int:
+def sm90_stages(
+    tile: tuple[int, int], operands: tuple[Sm90Operand, Sm90Operand], aside: bool = False
+) -> int:
     """As many as the shared memory of a block holds, 8 at most; `tile` is m by n."""
-    strips_and_alignment = 8 * 8 * 72 * 4 + 1024
-    free = (227 << 10) - 128 - strips_and_alignment
+    strips, results = 8 * 8 * 72 * 4, tile[1] * (2 * tile[0] + 16)
+    alignment_and_barriers = 1024 + 16
+    free = (227 << 10) - 128 - (results if aside else strips) - alignment_and_barriers
     stage = 0
     for side, operand in zip(tile, operands, strict=True):
         in_pairs = not operand.is_along_k and side // 64 % 2 == 0
@@ -227,6 +230,25 @@ def sm90_configs(
                 f"_splitk_{splits}_turned_{turned}_packed_{packed}"
             )
     return found
+
+
+def sm90_aside_solutions(key: tuple[str, str], k: int) -> list[str]:
+    """All tiles of Gemm_Sm90, alone and in clusters, whose results are written aside.
+
+    Of a product whose output the copy engine cannot write. Operands that are not aligned are
+    packed. Empty if this GPU or the problem is none for it.
+    """
+    if not any(s.startswith("Gemm_Sm90_") for s in _C.candidates(GPU, *key)):
+        return []
+    operands = sm90_operands(key)
+    packed = int(not all(operand.is_aligned for operand in operands))
+    aligned = (operands[0]._replace(is_aligned=True), operands[1]._replace(is_aligned=True))
+    return [
+        f"Gemm_Sm90_tile_{columns}x{rows}x64_cluster_{cluster}_stages_"
+        f"{sm90_stages((columns, rows), aligned, aside=True)}"
+        f"_splitk_1_turned_0_packed_{packed}_aside_1"
+        for (rows, columns), cluster in itertools.product(SM90_TILES, ("1x1x1", "2x1x1", "1x2x1"))
+    ]
 
 
 def sm80_solutions(key: tuple[str, str], k: int) -> list[str]:

@@ -20,7 +20,7 @@ os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")
 
 import torch
 import tunedops
-from gpu_products import sm80_solutions, sm90_solutions
+from gpu_products import sm80_solutions, sm90_aside_solutions, sm90_solutions
 from torch import Tensor
 from tunedops import _C
 
@@ -113,13 +113,29 @@ def tile_runs() -> Iterator[bool]:
             yield is_wrong(y, expected)
 
 
+def aside_runs() -> Iterator[bool]:
+    """Gemm_Sm90 with several tiles a block, of which all but the last are written aside."""
+    for dtype, odd in itertools.product(DTYPES[:2], (0, 1)):
+        x, w = torch.randn(9001, 40 - odd).to(dtype), torch.randn(40 - odd, 329).to(dtype)
+        expected = x.double() @ w.double()
+        given_x, given_w = on_device(x, odd), on_device(w, odd)
+        key = _C.key_of(given_x, given_w)
+        assert key is not None
+        for solution in sm90_aside_solutions(key, x.shape[1]):
+            with tunedops.force(solution):
+                y = torch.mm(given_x, given_w)
+            if is_wrong(y, expected):
+                print(f"wrong: {solution} {key}")
+            yield is_wrong(y, expected)
+
+
 def main() -> int:
     begin = time.monotonic()
     log = Path(tempfile.mkdtemp()) / "trace.log"
     _C.set_setting("VERBOSE_FILENAME", str(log))
     _C.set_setting("VERBOSE", "3")
     torch.manual_seed(0)
-    wrong = [*skinny_runs(), *tile_runs()]
+    wrong = [*skinny_runs(), *tile_runs(), *aside_runs()]
     refused = log.read_text().count(": forced, Default")
     seconds = time.monotonic() - begin
     print(f"memcheck: {len(wrong)} runs, {sum(wrong)} wrong, {refused} refused ({seconds:.0f} s)")

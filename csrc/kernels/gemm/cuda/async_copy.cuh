@@ -122,13 +122,21 @@ __device__ inline unsigned address_in_cluster(unsigned address,
   return there;
 }
 
-__device__ inline float load_from_cluster(unsigned address) {
-  float value;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];"
-               : "=f"(value)
+/// 16 bytes there, to which the address is aligned.
+__device__ inline float4 load_four_from_cluster(unsigned address) {
+  float4 four;
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
                : "r"(address)
                : "memory");
-  return value;
+  return four;
+}
+
+__device__ inline void store_four_in_cluster(unsigned address, float4 four) {
+  asm volatile(
+      "st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address),
+      "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w)
+      : "memory");
 }
 
 // --- Copies ------------------------------------------------------------------

@@ -46,7 +46,7 @@ Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
           : std::min<std::int64_t>(works, multiprocessors / launch.cluster *
                                               launch.cluster));
   launch.shared_bytes = cuda::sm90_shared_bytes(
-      cuda::sm90_stage_bytes(p, x), x.stages, cuda::sm90_strip_buffers(p, x));
+      cuda::sm90_stage_bytes(p, x), x.stages, cuda::sm90_output_bytes(p, x));
   return launch;
 }
 
@@ -63,6 +63,7 @@ Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   product.b = describe(turned ? layout.b : layout.a);
   product.is_turned = turned;
   product.writes_boxes = cuda::sm90_writes_boxes(p);
+  product.writes_aside = x.aside;
   product.stages = x.stages;
   product.strip_buffers = cuda::sm90_strip_buffers(p, x);
   product.cluster_rows = turned ? x.cluster_m : x.cluster_n;
@@ -149,7 +150,8 @@ Coordinates coordinates_of(const Sm90Parameters& x) {
   return {doublings(x.tile_m),           doublings(x.tile_n),
           doublings(x.cluster_m),        doublings(x.cluster_n),
           doublings(x.splits),           x.turned ? 1.0F : 0.0F,
-          x.cluster_k > 1 ? 1.0F : 0.0F, x.packed ? 1.0F : 0.0F};
+          x.cluster_k > 1 ? 1.0F : 0.0F, x.packed ? 1.0F : 0.0F,
+          x.aside ? 1.0F : 0.0F};
 }
 
 std::vector<ListedSpace::Entry>

@@ -14,7 +14,9 @@
 //
 // Parameters: `tile` m x n x k of a block, `cluster` of tiles that share what
 // they copy, `stages` of the ring of operands, `splitk`, blocks that share one
-// tile and add it up in a fixed order, `turned`: for few columns n.
+// tile and add it up in a fixed order, `turned`: for few columns n, `packed`:
+// operands that are not aligned are copied first, `aside`: outputs that are not
+// aligned are written while the next tile is multiplied.
 
 #include "kernels/gemm/gemm_kernel.h"
 

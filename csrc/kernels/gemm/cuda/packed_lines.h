@@ -20,9 +20,12 @@ struct PackedLines {
   std::int64_t matrix_stride = 0;
 };
 
-/// From line to line of the copy, in elements.
+/// From line to line of the copy, in elements: aligned, and so that no 128
+/// bytes lie in two lines of the cache, where that costs little.
 constexpr std::int64_t packed_pitch(std::int64_t length) {
-  return (length + 7) / 8 * 8;
+  const std::int64_t aligned = (length + 7) / 8 * 8;
+  const std::int64_t in_cache_lines = (length + 63) / 64 * 64;
+  return in_cache_lines <= aligned + aligned / 8 ? in_cache_lines : aligned;
 }
 
 constexpr std::int64_t packed_bytes(const PackedLines& x) {

@@ -14,9 +14,7 @@ namespace {
 constexpr InstructionTile kTiles[] = {
     {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
 
-constexpr int kMostStages = 8;
 constexpr int kLeastStages = 2;
-constexpr int kMostClusterSplits = 8;  // as every cluster may have
 
 // The copy engine's distances are below 2^40 bytes, also that of every eighth
 // line.
@@ -30,10 +28,16 @@ bool can_share(const GemmProblem& p, const Sm90Parameters& x) {
          (x.cluster_n == 1 || layout.a.is_aligned);
 }
 
+int least_output_bytes(const Sm90Parameters& x) {
+  return x.aside ? sm90_results_bytes(x.tile_n, x.tile_m)
+                 : sm90_strips_bytes(1);
+}
+
 int most_stages(const GemmProblem& p, const Sm90Parameters& x) {
-  int stages = kMostStages;
-  while (stages > 0 && sm90_shared_bytes(sm90_stage_bytes(p, x), stages, 1) >
-                           kSm90MostSharedBytes) {
+  int stages = kSm90MostStages;
+  const int output_bytes = least_output_bytes(x);
+  while (stages > 0 && sm90_shared_bytes(sm90_stage_bytes(p, x), stages,
+                                         output_bytes) > kSm90MostSharedBytes) {
     --stages;
   }
   return stages;
@@ -51,7 +55,7 @@ bool can_meet_in_cluster(const GemmProblem& p, const Sm90Parameters& x) {
   }
   const auto sums = sizeof(float) * static_cast<std::size_t>(x.tile_m) *
                     static_cast<std::size_t>(x.tile_n);
-  return x.cluster_k == x.splits && x.cluster_k <= kMostClusterSplits &&
+  return x.cluster_k == x.splits && x.cluster_k <= kSm90MostClusterSplits &&
          x.cluster_m * x.cluster_n == 1 &&
          sums <= sm90_stage_bytes(p, x) * static_cast<std::size_t>(x.stages);
 }
@@ -106,6 +110,21 @@ HalfLines packed(HalfLines x) {
   return x;
 }
 
+// What needs no more than to be scaled, biased or cut at zero.
+bool has_plain_results(const GemmProblem& p) {
+  return p.out_dtype == p.a_dtype && p.beta == ScalarClass::kZero &&
+         (p.activation == Activation::kNone ||
+          p.activation == Activation::kRelu);
+}
+
+// By warps that have no operands to shift.
+bool can_write_aside(const GemmProblem& p, const Sm90Parameters& x) {
+  const HalfLayout layout = sm90_layout(p, x);
+  return !x.aside ||
+         (!x.turned && x.splits == 1 && !sm90_writes_boxes(p) &&
+          has_plain_results(p) && layout.a.is_aligned && layout.b.is_aligned);
+}
+
 bool can_run(const GemmProblem& p, std::size_t workspace_cap,
              const Sm90Parameters& x) {
   const bool is_cluster = (x.cluster_m == 1 || x.cluster_m == 2) &&
@@ -116,19 +135,21 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
          x.stages <= most_stages(p, x) && can_share(p, x) &&
          can_split(p, sm90_splits(p, x), divide_up(p.k, kSm90StageK),
                    workspace_cap) &&
-         can_pack(p, x);
+         can_pack(p, x) && can_write_aside(p, x);
 }
 
 }  // namespace
 
 Config to_config(const Sm90Parameters& x) {
-  return Config()
-      .with("tile", {x.tile_m, x.tile_n, kSm90StageK})
-      .with("cluster", {x.cluster_m, x.cluster_n, x.cluster_k})
-      .with("stages", x.stages)
-      .with("splitk", x.splits)
-      .with("turned", x.turned ? 1 : 0)
-      .with("packed", x.packed ? 1 : 0);
+  const Config config =
+      Config()
+          .with("tile", {x.tile_m, x.tile_n, kSm90StageK})
+          .with("cluster", {x.cluster_m, x.cluster_n, x.cluster_k})
+          .with("stages", x.stages)
+          .with("splitk", x.splits)
+          .with("turned", x.turned ? 1 : 0)
+          .with("packed", x.packed ? 1 : 0);
+  return x.aside ? config.with("aside", 1) : config;
 }
 
 Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
@@ -163,6 +184,14 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
       all.push_back(x);
     }
   };
+  // Where blocks have tiles to multiply meanwhile.
+  const auto add_aside = [&](Sm90Parameters x) {
+    x.aside = sm90_splits(p, x).blocks() > multiprocessors;
+    if (x.aside) {
+      x.stages = most_stages(p, x);
+      add(x);
+    }
+  };
   // Of a tile, all that a search may want to try.
   const auto add_all = [&](const InstructionTile& tile, bool turned,
                            bool packed) {
@@ -177,6 +206,7 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
       x.splits = x.cluster_k = 1;
       add(x);
       if (sm90_splits(p, x).blocks() >= multiprocessors) {
+        add_aside(x);
         continue;  // all have work
       }
       for (const int splits : kSplitCounts) {
@@ -208,7 +238,8 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
                          .stages = config_number(config, "stages"),
                          .splits = config_number(config, "splitk"),
                          .turned = config_number(config, "turned") == 1,
-                         .packed = config_number(config, "packed") == 1};
+                         .packed = config_number(config, "packed") == 1,
+                         .aside = config_number(config, "aside") == 1};
   return to_config(x) == config && can_run(p, workspace_cap, x)
              ? std::optional(x)
              : std::nullopt;
@@ -280,25 +311,27 @@ std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {
 }
 
 bool sm90_writes_boxes(const GemmProblem& p) {
-  const bool is_plain =
-      p.out_dtype == p.a_dtype && p.beta == ScalarClass::kZero &&
-      (p.activation == Activation::kNone || p.activation == Activation::kRelu);
   const auto can_stride = [&](std::int64_t count, std::int64_t stride) {
     return count == 1 ||
            (is_multiple_of(16, stride, p.out_dtype) && stride <= kMostStride);
   };
   // It writes 16 bytes at a time, also where a line ends before they do.
-  return is_plain && p.align_out >= 16 &&
+  return has_plain_results(p) && p.align_out >= 16 &&
          is_multiple_of(16, p.m, p.out_dtype) && can_stride(p.n, p.ldc) &&
          can_stride(p.batch, p.stride_c);
 }
 
 int sm90_strip_buffers(const GemmProblem& p, const Sm90Parameters& x) {
   return sm90_writes_boxes(p) &&
-                 sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages, 2) <=
-                     kSm90MostSharedBytes
+                 sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages,
+                                   sm90_strips_bytes(2)) <= kSm90MostSharedBytes
              ? 2
              : 1;
+}
+
+int sm90_output_bytes(const GemmProblem& p, const Sm90Parameters& x) {
+  return x.aside ? least_output_bytes(x)
+                 : sm90_strips_bytes(sm90_strip_buffers(p, x));
 }
 
 }  // namespace tunedops::cuda

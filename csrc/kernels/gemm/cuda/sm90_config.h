@@ -32,9 +32,13 @@ struct Sm90Parameters {
   // Whether operands that are not aligned are copied to workspace before, where
   // they are; otherwise they are shifted as they come.
   bool packed = false;
+  // Whether results are written while the next tile is multiplied, where the
+  // copy engine cannot write them.
+  bool aside = false;
 };
 
-/// `_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0`
+/// `_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0`, with
+/// `_aside_1` where that is so.
 Config to_config(const Sm90Parameters& parameters);
 
 /// `workspace_cap` in bytes.
@@ -94,5 +98,9 @@ bool sm90_writes_boxes(const GemmProblem& problem);
 /// have theirs: 1 or 2.
 int sm90_strip_buffers(const GemmProblem& problem,
                        const Sm90Parameters& parameters);
+
+/// Of shared memory, for results on their way to the output.
+int sm90_output_bytes(const GemmProblem& problem,
+                      const Sm90Parameters& parameters);
 
 }  // namespace tunedops::cuda

@@ -99,10 +99,7 @@ class Sm90Copier {
            (p.a.is_aligned && p.b.is_aligned ? 0 : kSm90Copiers / 32);
   }
 
-  /// Nothing is read from memory or written there before, by anyone in the
-  /// block.
   __device__ void run() {
-    wait_for_launches_before();
     const bool shifts_a = !p_.a.is_aligned;
     const bool shifts_b = !p_.b.is_aligned;
     if (shifts_a && shifts_b) {
@@ -133,8 +130,13 @@ class Sm90Copier {
     return operand.is_batched ? step.batch : 0;
   }
 
+  // Nothing is read from memory or written there before this waited for the
+  // launches before, by anyone in the block; all that can be done is done by
+  // then.
   __device__ void copy_all() {
-    for (Sm90Step step = steps_.next(); step.is_one; step = steps_.next()) {
+    Sm90Step step = steps_.next();
+    wait_for_launches_before();
+    for (; step.is_one; step = steps_.next()) {
       wait(shared_.empty(ring_.stage), ring_.parity ^ 1);
       if (is_elected()) {
         copy<true, true>(step);
@@ -191,6 +193,7 @@ class Sm90Copier {
         ask<kA, kB>(step, stage);
       }
     };
+    wait_for_launches_before();  // as copy_all does
     for (int stage = 0; stage < p_.stages; ++stage) {
       ask_next(stage);
     }

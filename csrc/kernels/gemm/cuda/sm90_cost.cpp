@@ -11,22 +11,22 @@ namespace {
 // Fitted to 3,872 measurements of 49 products on an H200, in microseconds. The
 // best config of each is among the twelve that it puts first, or within 2 % of
 // the best of those.
-constexpr double kLaunch = 3.3;
+constexpr double kLaunch = 2.8;
 constexpr double kMultiply = 2.34e-5;  // of a step, per element
 constexpr double kBring = 0.00117;     // of a step, per row and column
 constexpr double kShift = 0.0043;      // the same, if it is shifted as well
 constexpr double kLeastStep = 0.22;
-constexpr double kBlock = 0.63;           // to begin and to end one
-constexpr double kWrite = 9.4e-6;         // of a block, per element
-constexpr double kWriteUnaligned = 5e-5;  // where lines begin anywhere
-constexpr double kSplit = 0.62;           // to start adding splits up
-constexpr double kPerSplit = 0.41;        // one after the other
-constexpr double kSplitElement = 2.8e-6;  // per element of a split
-constexpr double kClusterSplit = 1.08;    // the same in a cluster
-constexpr double kPerClusterSplit = 0.81;
-constexpr double kPack = 2.3;           // to pack operands first
-constexpr double kPackedByte = 1.1e-7;  // much of it is cached
-constexpr double kMemory = 0.64;        // of the memory's speed, in practice
+constexpr double kBlock = 0.63;             // to begin and to end one
+constexpr double kWrite = 9.4e-6;           // of a block, per element
+constexpr double kWriteUnaligned = 5e-5;    // where lines begin anywhere
+constexpr double kSplit = 0.62;             // to start adding splits up
+constexpr double kPerSplit = 0.41;          // one after the other
+constexpr double kSplitElement = 2.8e-6;    // per element of a split
+constexpr double kClusterSplit = 1.4;       // the same in a cluster
+constexpr double kClusterElement = 2.1e-4;  // per element of a tile
+constexpr double kPack = 2.3;               // to pack operands first
+constexpr double kPackedByte = 1.1e-7;      // much of it is cached
+constexpr double kMemory = 0.64;  // of the memory's speed, in practice
 // Blocks of a cluster share what they bring, but not to the full.
 constexpr double kShare = 0.25;
 constexpr double kOverlapOfStep = 5;  // see cublaslt_cost.cpp
@@ -68,8 +68,9 @@ double sm90_cost_us(const GemmProblem& p, const Sm90Parameters& x,
       static_cast<double>(divide_up(divide_up(p.k, kSm90StageK), x.splits));
   const bool has_aligned_lines =
       p.align_out >= 16 && (p.n == 1 || p.ldc % 8 == 0);
-  const double write = (has_aligned_lines ? kWrite : kWriteUnaligned) *
-                       x.tile_m * x.tile_n / x.cluster_k;
+  const double write =
+      (has_aligned_lines || x.aside ? kWrite : kWriteUnaligned) * x.tile_m *
+      x.tile_n / x.cluster_k;
   const double work =
       waves(p, x, multiprocessors) * (steps * step_us(p, x) + kBlock + write);
   const auto bytes = static_cast<double>(size_of(p.a_dtype));
@@ -78,7 +79,7 @@ double sm90_cost_us(const GemmProblem& p, const Sm90Parameters& x,
                         batch / (kMemory * bytes_per_us);
   double us = kLaunch + both(work, memory, kOverlapOfMemory);
   if (x.cluster_k > 1) {
-    us += kClusterSplit + kPerClusterSplit * x.cluster_k;
+    us += kClusterSplit + kClusterElement * x.tile_m * x.tile_n;
   } else if (x.splits > 1) {
     us += kSplit + (kPerSplit + kSplitElement * m * n * batch) * x.splits;
   }

@@ -23,20 +23,27 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
   extern __shared__ char memory[];
   const Sm90Shared<Tile> shared(memory, p);
   const int sharers = p.cluster_rows * p.cluster_columns;
-  const int cluster = sharers * p.cluster_splits;
   const int warp = uniform_warp();
   if (threadIdx.x == kSm90Multipliers) {
     Sm90Copier<Tile>::prepare(p);
   }
-  if (static_cast<int>(threadIdx.x) < p.stages) {
-    const int stage = static_cast<int>(threadIdx.x);
-    init_barrier(shared.full(stage), Sm90Copier<Tile>::arrivals(p));
-    init_barrier(shared.empty(stage),
+  // A stage by each warp: threads of one would do it one after the other, since
+  // an address of a barrier is the warp's.
+  static_assert(kSm90MostStages <= kSm90Threads / 32);
+  if (warp < p.stages && is_elected()) {
+    init_barrier(shared.full(warp), Sm90Copier<Tile>::arrivals(p));
+    init_barrier(shared.empty(warp),
                  static_cast<unsigned>(kSm90Warps * sharers));
-    init_barrier(shared.raw_full(stage), 1);
+    init_barrier(shared.raw_full(warp), 1);
     publish_barriers();
   }
-  if (cluster > 1) {
+  if (p.writes_aside && warp == kSm90Warps && is_elected()) {
+    init_barrier(shared.results_full(), kSm90Warps);
+    init_barrier(shared.results_empty(), kSm90AsideWarps);
+    publish_barriers();
+  }
+  // Splits meet later, when they have something to tell each other.
+  if (sharers > 1) {
     meet_cluster();
   } else {
     __syncthreads();
@@ -44,17 +51,21 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
   if (warp >= kSm90Warps) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_COPIES
                  ";");
-    Sm90Copier<Tile>(p, shared, warp - kSm90Warps).run();
+    const int copier = warp - kSm90Warps;
+    if (p.writes_aside && copier > 0) {
+      Sm90Aside<Tile>(p, shared).write_all(copier - 1);
+    } else {
+      Sm90Copier<Tile>(p, shared, copier).run();
+    }
     if (p.cluster_splits > 1) {
-      __syncwarp();
-      sync_cluster();  // as those that multiply do
+      Sm90Multiplier<Tile>::ClusterSums::sync_others();
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 " TUNEDOPS_REGISTERS_OF_SUMS
                  ";");
     Sm90Multiplier<Tile>(p, shared, warp).run();
   }
-  if (cluster > 1) {
+  if (sharers > 1) {
     __syncwarp();
     meet_cluster();  // no block may end while others write to it
   }

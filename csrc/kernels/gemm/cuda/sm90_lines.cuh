@@ -9,50 +9,59 @@
 #include "kernels/gemm/cuda/shared_memory.cuh"
 #include "kernels/gemm/cuda/tile_output.h"
 #include "kernels/gemm/cuda/tile_writer.cuh"
-#include "kernels/gemm/cuda/warp_piece.h"
 
 namespace tunedops::cuda {
 
-/// `T`: an element, of 2 bytes.
-template <class T>
+/// `T`: an element, of 2 bytes. `kColumns`: of the results, a multiple of 64.
+template <class T, int kColumns>
 class Sm90Lines {
  public:
-  /// `strip`: this warp's own.
-  __device__ Sm90Lines(const TileOutput& output, int batch, unsigned strip)
-      : p_(output), strip_(strip),
-        out_(static_cast<unsigned short*>(output.out) +
-             batch * output.batch_stride) {
+  /// Lines whose words are on their way at one time.
+  static constexpr int kAtOnce = 512 / kColumns;
+
+  /// `from`: results, whose rows begin `pitch` bytes apart. There is room for a
+  /// word behind each.
+  __device__ Sm90Lines(const TileOutput& output, unsigned from, int pitch)
+      : p_(output), from_(from), pitch_(pitch) {
     static_assert(sizeof(T) == sizeof(unsigned short));
   }
 
-  /// A warp's part of a piece whose rows are lines; `place`: of the first.
-  __device__ void write(const TilePlace& place) const {
-    unsigned short* line = out_ + place.line * p_.line_stride + place.at;
-    const int left = min(p_.length - place.at, kWarpPieceColumns);
-    const int lines = min(p_.lines - place.line, kWarpPieceRows);
+  /// By a warp: `count` rows, of which the first becomes the line at `place`,
+  /// which may be outside of the output with all or with some of them;
+  /// kAtOnce of them from `first` on, and those that are `step` further.
+  __device__ void write(const TilePlace& place, int count, int first,
+                        int step) const {
+    unsigned short* line = static_cast<unsigned short*>(p_.out) +
+                           place.batch * p_.batch_stride +
+                           (place.line + first) * p_.line_stride + place.at;
+    const int left = min(p_.length - place.at, kColumns);
+    const int lines = left > 0 ? min(p_.lines - place.line, count) : 0;
 #pragma unroll 1
-    for (int first = 0; first < lines; first += kAtOnce) {
-      line = write_some(line, strip_ + first * kWarpPiecePitch, left,
-                        lines - first);
+    for (int row = first; row < lines; row += step) {
+      write_some(line, from_ + row * pitch_, left, lines - row);
+      line += step * p_.line_stride;
     }
   }
 
  private:
-  // Lines whose words are on their way at one time.
-  static constexpr int kAtOnce = 8;
+  static constexpr int kWords = kColumns / 64;  // of a line, for each lane
 
   // Where a line begins at no multiple of 4 bytes its words begin at the second
   // element. Of the last one element is behind the line (what is read there is
   // room), and the first element is left to the first lane.
-  __device__ unsigned short* write_some(unsigned short* line, unsigned from,
-                                        int left, int lines) const {
+  __device__ void write_some(unsigned short* line, unsigned from, int left,
+                             int lines) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    unsigned low[kAtOnce];
-    unsigned high[kAtOnce];
+    unsigned low[kAtOnce][kWords];
+    unsigned high[kAtOnce][kWords];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
-      low[i] = load_word(from + i * kWarpPiecePitch + 4 * lane);
-      high[i] = load_word(from + i * kWarpPiecePitch + 4 * lane + 4);
+#pragma unroll
+      for (int j = 0; j < kWords; ++j) {
+        const unsigned word = from + i * pitch_ + 4 * (32 * j + lane);
+        low[i][j] = load_word(word);
+        high[i][j] = load_word(word + 4);
+      }
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
@@ -61,24 +70,26 @@ class Sm90Lines {
       }
       const int odd =
           static_cast<int>(reinterpret_cast<std::uintptr_t>(line) / 2 % 2);
-      const unsigned word = __funnelshift_r(low[i], high[i], 16 * odd);
-      const int at = 2 * lane + odd;
-      if (at + 1 < left) {
-        *reinterpret_cast<unsigned*>(line + at) = word;
-      } else if (at < left) {
-        line[at] = static_cast<unsigned short>(word);
+#pragma unroll
+      for (int j = 0; j < kWords; ++j) {
+        const unsigned word = __funnelshift_r(low[i][j], high[i][j], 16 * odd);
+        const int at = 2 * (32 * j + lane) + odd;
+        if (at + 1 < left) {
+          *reinterpret_cast<unsigned*>(line + at) = word;
+        } else if (at < left) {
+          line[at] = static_cast<unsigned short>(word);
+        }
       }
       if (odd > lane) {
-        line[0] = static_cast<unsigned short>(low[i]);
+        line[0] = static_cast<unsigned short>(low[i][0]);
       }
       line += p_.line_stride;
     }
-    return line;
   }
 
   const TileOutput& p_;
-  unsigned strip_;
-  unsigned short* out_;
+  unsigned from_;
+  int pitch_;
 };
 
 }  // namespace tunedops::cuda

@@ -4,6 +4,8 @@
 // tile's rows in registers; while the tensor cores work on one stage, the next
 // is on its way.
 
+#include "kernels/gemm/cuda/sm90_aside.cuh"
+#include "kernels/gemm/cuda/sm90_cluster_sums.cuh"
 #include "kernels/gemm/cuda/sm90_shared.cuh"
 #include "kernels/gemm/cuda/sm90_tiles.cuh"
 #include "kernels/gemm/cuda/sm90_writer.cuh"
@@ -20,15 +22,19 @@ class Sm90Multiplier {
   __device__ Sm90Multiplier(const Sm90Product& product,
                             const Sm90Shared<Tile>& shared, int warp)
       : p_(product), shared_(shared), warp_(warp),
-        writer_(product, shared, warp) {}
+        writer_(product, shared, warp), aside_(product, shared) {}
 
   __device__ void run() {
     Sm90Tiles tiles(p_);
     TileWork work;
     while (tiles.next(work)) {
       multiply(work, tiles.cluster());
+      if (p_.writes_aside) {
+        put_aside(work, tiles.is_at_end());
+        continue;
+      }
       if (p_.cluster_splits > 1) {
-        meet_in_cluster();
+        meet_in_cluster(work.split);
       } else if (p_.schedule.splits > 1 && !add_splits(work)) {
         continue;
       }
@@ -44,8 +50,11 @@ class Sm90Multiplier {
   static constexpr int kPiecesAcross = Tile::kColumns / kPiece;
   static constexpr int kPieces = kBlocks * kPiecesAcross;
   static constexpr int kSumsOfPiece = kPiece / 2;
-  using PieceSums = float[kSumsOfPiece];
 
+ public:
+  using ClusterSums = Sm90ClusterSums<kPieces, kSumsOfPiece, kSm90Multipliers>;
+
+ private:
   __device__ int group() const { return warp_ / 4; }
 
   // Of 16 ks: in a piece along k 32 bytes further, else 16 lines of 128.
@@ -106,34 +115,13 @@ class Sm90Multiplier {
   }
 
   // Where all splits of a tile are in this cluster: there is no other tile, so
-  // sums go to where the stages were, for all to read.
-  __device__ void meet_in_cluster() {
+  // sums go to where the stages were.
+  __device__ void meet_in_cluster(int split) {
     sync_all();  // both groups have done with the stages
-#pragma unroll
-    for (int i = 0; i < kPieces * kSumsOfPiece; ++i) {
-      shared_.sums()[i * kSm90Multipliers + threadIdx.x] =
-          sum(i / kSumsOfPiece, i % kSumsOfPiece);
-    }
-    sync_cluster();
-  }
-
-  // Always in the order of the splits.
-  __device__ void add_up(int piece, PieceSums& sums) const {
-    const unsigned own = shared_address(
-        shared_.sums() + piece * kSumsOfPiece * kSm90Multipliers + threadIdx.x);
-#pragma unroll
-    for (float& sum : sums) {
-      sum = 0;
-    }
-#pragma unroll 1
-    for (int split = 0; split < p_.cluster_splits; ++split) {
-      const unsigned there =
-          address_in_cluster(own, static_cast<unsigned>(split));
-#pragma unroll
-      for (int i = 0; i < kSumsOfPiece; ++i) {
-        sums[i] += load_from_cluster(there + i * kSm90Multipliers * 4);
-      }
-    }
+    ClusterSums(shared_.sums(), p_.cluster_splits)
+        .meet(split, [&](int i) -> float& {
+          return sum(i / kSumsOfPiece, i % kSumsOfPiece);
+        });
   }
 
   __device__ float& sum(int piece, int i) {
@@ -141,32 +129,52 @@ class Sm90Multiplier {
                 [piece % kPiecesAcross * kSumsOfPiece + i];
   }
 
+  // Which registers are meant has to be known beforehand.
+  template <class Use>
+  __device__ void with_sums(int piece, const Use& use) {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      if (i == piece) {
+        use([&](int j) { return sum(i, j); });
+      }
+    }
+  }
+
   // Where splits meet in a cluster each writes a part.
   __device__ void write(const TileWork& work) {
-    const bool is_shared = p_.cluster_splits > 1;
+    const int first = p_.cluster_splits > 1 ? work.split : 0;
 #pragma unroll 1
-    for (int piece = is_shared ? work.split : 0; piece < kPieces;
-         piece += p_.cluster_splits) {
-      const int row = work.row_tile * Tile::kRows + group() * Tile::kGroupRows +
-                      piece / kPiecesAcross * kPiece;
-      const int column =
-          work.column_tile * Tile::kColumns + piece % kPiecesAcross * kPiece;
-      writer_.write(row, column, work.batch, [&](const auto& use) {
-        if (is_shared) {
-          PieceSums sums;
-          add_up(piece, sums);
-          use([&](int i) { return sums[i]; });
-          return;
-        }
-        // Which registers are meant has to be known beforehand.
-#pragma unroll
-        for (int i = 0; i < kPieces; ++i) {
-          if (i == piece) {
-            use([&](int j) { return sum(i, j); });
-          }
-        }
-      });
+    for (int piece = first; piece < kPieces; piece += p_.cluster_splits) {
+      writer_.write(
+          work.row_tile * Tile::kRows + group() * Tile::kGroupRows +
+              piece / kPiecesAcross * kPiece,
+          work.column_tile * Tile::kColumns + piece % kPiecesAcross * kPiece,
+          work.batch, [&](const auto& use) { with_sums(piece, use); });
     }
+  }
+
+  __device__ void put_aside(const TileWork& work, bool is_last) {
+    aside_.wait_empty();
+#pragma unroll 1
+    for (int piece = 0; piece < kPieces; ++piece) {
+      aside_.put(work, first_row(piece / kPiecesAcross),
+                 piece % kPiecesAcross * kPiece,
+                 [&](const auto& use) { with_sums(piece, use); });
+    }
+    if (!is_last) {
+      aside_.hand_over();
+      return;
+    }
+#pragma unroll 1
+    for (int block = 0; block < kBlocks; ++block) {
+      aside_.write_own(work, first_row(block));
+    }
+  }
+
+  // That this warp has of a block, in the tile.
+  __device__ int first_row(int block) const {
+    return group() * Tile::kGroupRows + block * kPiece +
+           warp_ % 4 * kWarpPieceRows;
   }
 
   __device__ bool add_splits(const TileWork& work) {
@@ -181,6 +189,7 @@ class Sm90Multiplier {
   int warp_;
   Sm90Ring ring_;
   Sm90Writer<Tile> writer_;
+  Sm90Aside<Tile> aside_;
   float sums_[kBlocks][kSums];
 };
 

@@ -41,6 +41,7 @@ struct Sm90Product {
   Sm90Operand b;
   bool is_turned;     // the instruction's columns are lines of the output
   bool writes_boxes;  // the copy engine writes the output
+  bool writes_aside;  // warps that do not multiply do
   int stages;
   int strip_buffers;  // 2, or 1 where there is no room
   int cluster_rows;   // tiles of a cluster, of which one is 1

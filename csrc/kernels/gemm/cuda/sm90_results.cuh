@@ -31,22 +31,12 @@ class Sm90Results {
             output.activation == Activation::kRelu);
   }
 
-  /// What is added to a warp's part of a piece, `place` being of its first.
-  __device__ void load_bias(const TilePlace& place) {
-    if (p_.bias == nullptr) {
-      return;
-    }
-    if (p_.bias_is_float) {
-      load_bias(static_cast<const float*>(p_.bias), place.at);
-    } else {
-      load_bias(static_cast<const T*>(p_.bias), place.at);
-    }
-  }
-
-  /// `sum(i)`: one of this thread's; `targets`: where each time a row of
-  /// matrices goes (see warp_piece.h).
+  /// `sum(i)`: one of this thread's of a warp's part of a piece, whose first is
+  /// at `place`; `targets`: where each time a row of matrices goes (see
+  /// warp_piece.h).
   template <class Sum>
-  __device__ void store(const Sum& sum, const unsigned (&targets)[4]) const {
+  __device__ void store(const TilePlace& place, const Sum& sum,
+                        const unsigned (&targets)[4]) const {
     // Eight at a time: no more registers are free.
 #pragma unroll
     for (int time = 0; time < 4; ++time) {
@@ -56,7 +46,11 @@ class Sm90Results {
         results[i] = p_.alpha * sum(time * kOfTime + i);
       }
       if (p_.bias != nullptr) {
-        add_bias(results, time);
+        if (p_.bias_is_float) {
+          add_bias(static_cast<const float*>(p_.bias), place.at, time, results);
+        } else {
+          add_bias(static_cast<const T*>(p_.bias), place.at, time, results);
+        }
       }
       if (p_.activation == Activation::kRelu) {
 #pragma unroll
@@ -81,29 +75,20 @@ class Sm90Results {
   // The sums of warp_matrix(time, 0 to 3), two each, follow each other.
   static constexpr int kOfTime = kSums / 4;
 
+  // What all times need is in one line of the cache. (It is not loaded before,
+  // since that takes registers that are not free.)
   template <class Bias>
-  __device__ void load_bias(const Bias* bias, int first) {
+  __device__ void add_bias(const Bias* bias, int first, int time,
+                           float (&results)[kOfTime]) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (is_turned_) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int at = first + half * 8 + lane / 4;
-        bias_[half] = at < p_.length ? to_float(bias[at]) : 0.0F;
-      }
-      return;
-    }
-#pragma unroll
-    for (int i = 0; i < kSums / 2; ++i) {
-      const int at = first + i / 2 * 8 + lane % 4 * 2 + i % 2;
-      bias_[i] = at < p_.length ? to_float(bias[at]) : 0.0F;
-    }
-  }
-
-  __device__ void add_bias(float (&results)[kOfTime], int time) const {
+    const auto at = [&](int i) {
+      return first + (is_turned_ ? i / 2 % 2 * 8 + lane / 4
+                                 : time * kOfTime * 2 + i / 4 * 8 +
+                                       lane % 4 * 2 + i % 2);
+    };
 #pragma unroll
     for (int i = 0; i < kOfTime; ++i) {
-      results[i] += is_turned_ ? bias_[i / 2 % 2]
-                               : bias_[time * kOfTime / 2 + i / 4 * 2 + i % 2];
+      results[i] += at(i) < p_.length ? to_float(bias[at(i)]) : 0.0F;
     }
   }
 
@@ -117,7 +102,6 @@ class Sm90Results {
 
   const TileOutput& p_;
   bool is_turned_;
-  float bias_[kSums / 2];
 };
 
 }  // namespace tunedops::cuda

@@ -47,7 +47,10 @@ class Sm90Shared {
         stage_bytes_(raw_b_ + (p.b.is_aligned ? 0 : Tile::RawB::kBytes)),
         strips_(stages_ + p.stages * stage_bytes_),
         barriers_(reinterpret_cast<std::uint64_t*>(
-            strips_ + sm90_strips_bytes(p.strip_buffers))) {}
+            strips_ + (p.writes_aside
+                           ? sm90_results_bytes(Tile::kRows, Tile::kColumns)
+                           : sm90_strips_bytes(p.strip_buffers)))),
+        results_barriers_(barriers_ + kSm90Barriers * p.stages) {}
 
   __device__ char* a(int stage) const { return stages_ + stage * stage_bytes_; }
   __device__ char* b(int stage) const { return a(stage) + Tile::kABytes; }
@@ -69,6 +72,9 @@ class Sm90Shared {
     return shared_address(strips_) + (2 * buffer + group) * kPieceBytes;
   }
 
+  /// Of a tile that is written aside, in the same place.
+  __device__ const char* results() const { return strips_; }
+
   /// Complete when the stage's operands are there.
   __device__ std::uint64_t* full(int stage) const {
     return barriers_ + stage * kSm90Barriers;
@@ -80,12 +86,19 @@ class Sm90Shared {
     return full(stage) + 2;
   }
 
+  /// Complete when results are there, and when they have been written.
+  __device__ std::uint64_t* results_full() const { return results_barriers_; }
+  __device__ std::uint64_t* results_empty() const {
+    return results_barriers_ + 1;
+  }
+
  private:
   char* stages_;
   int raw_b_;  // where it is in a stage
   int stage_bytes_;
   char* strips_;
   std::uint64_t* barriers_;
+  std::uint64_t* results_barriers_;
 };
 
 }  // namespace tunedops::cuda

@@ -42,6 +42,12 @@ constexpr int sm90_raw_bytes(int pieces, bool is_along_k) {
   return pieces / across * kPiece * 2 * sm90_raw_length(across);
 }
 
+/// That a ring may have.
+inline constexpr int kSm90MostStages = 8;
+
+/// Splits that meet in a cluster: as many as every cluster may have.
+inline constexpr int kSm90MostClusterSplits = 8;
+
 /// Warps that multiply: two groups of four.
 inline constexpr int kSm90Warps = 8;
 
@@ -60,6 +66,13 @@ constexpr int sm90_strips_bytes(int buffers) {
   return pieces > strips ? pieces : strips;
 }
 
+/// Results of a tile that are written aside: lines, each with room behind it
+/// for the same reason.
+constexpr int sm90_results_pitch(int columns) { return 2 * columns + 16; }
+constexpr int sm90_results_bytes(int rows, int columns) {
+  return rows * sm90_results_pitch(columns);
+}
+
 /// That a block may ask for on compute 9.0, less what a kernel has for itself.
 inline constexpr std::size_t kSm90MostSharedBytes = (227 << 10) - 128;
 
@@ -70,11 +83,16 @@ inline constexpr int kSm90Align = 1024;
 /// but not shifted yet.
 inline constexpr int kSm90Barriers = 3;
 
+/// Of results that are written aside: they are there, and have been written.
+inline constexpr int kSm90ResultsBarriers = 2;
+
+/// `output_bytes`: of strips or of results.
 constexpr std::size_t sm90_shared_bytes(std::size_t stage_bytes, int stages,
-                                        int strip_buffers) {
+                                        int output_bytes) {
+  const int barriers = kSm90Barriers * stages + kSm90ResultsBarriers;
   return kSm90Align + static_cast<std::size_t>(stages) * stage_bytes +
-         static_cast<std::size_t>(sm90_strips_bytes(strip_buffers)) +
-         kSm90Barriers * sizeof(long long) * static_cast<std::size_t>(stages);
+         static_cast<std::size_t>(output_bytes) +
+         sizeof(long long) * static_cast<std::size_t>(barriers);
 }
 
 }  // namespace tunedops::cuda

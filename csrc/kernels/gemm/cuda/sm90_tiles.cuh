@@ -36,6 +36,9 @@ class Sm90Tiles {
     return true;
   }
 
+  /// Whether there was no other after the last one.
+  __device__ bool is_at_end() const { return next_ >= end_; }
+
  private:
   const Sm90Product& p_;
   int cluster_;  // tiles: one or two, which saves divisions

@@ -94,7 +94,6 @@ class Sm90Writer {
     if (p_.is_turned) {
       own.at += in_group() * kWarpPieceRows;
     }
-    results.load_bias(own);
     unsigned targets[4];
 #pragma unroll
     for (int time = 0; time < 4; ++time) {
@@ -102,7 +101,7 @@ class Sm90Writer {
           box + output_box_target(in_group(), lane(), time, p_.is_turned);
     }
     sync_group();  // the box is free
-    with_sums([&](const auto& sum) { results.store(sum, targets); });
+    with_sums([&](const auto& sum) { results.store(own, sum, targets); });
     publish_stores();
     sync_group();
     if (leads()) {
@@ -115,15 +114,16 @@ class Sm90Writer {
                               const WithSums& with_sums) const {
     const unsigned strip = shared_address(shared_.strip(warp_));
     Sm90Results<T> results(p_.output, false);
-    results.load_bias(own);
     unsigned targets[4];
 #pragma unroll
     for (int time = 0; time < 4; ++time) {
       targets[time] = strip + warp_piece_target(lane(), time);
     }
-    with_sums([&](const auto& sum) { results.store(sum, targets); });
+    with_sums([&](const auto& sum) { results.store(own, sum, targets); });
     __syncwarp();
-    Sm90Lines<T>(p_.output, own.batch, strip).write(own);
+    using Lines = Sm90Lines<T, kWarpPieceColumns>;
+    Lines(p_.output, strip, kWarpPiecePitch)
+        .write(own, kWarpPieceRows, 0, Lines::kAtOnce);
     __syncwarp();
   }
 

@@ -26,10 +26,12 @@ constexpr WarpMatrix warp_matrix(int time, int number) {
 inline constexpr int kWarpPiecePitch = 2 * kWarpPieceColumns + 16;
 inline constexpr int kWarpPieceBytes = kWarpPieceRows * kWarpPiecePitch;
 
-/// Where a lane says that one row of a matrix goes: in bytes.
-constexpr int warp_piece_target(int lane, int time) {
+/// Where a lane says that one row of a matrix goes: in bytes, for lines so many
+/// bytes apart.
+constexpr int warp_piece_target(int lane, int time,
+                                int pitch = kWarpPiecePitch) {
   const WarpMatrix matrix = warp_matrix(time, lane / 8);
-  return (8 * matrix.half + lane % 8) * kWarpPiecePitch + 16 * matrix.eighth;
+  return (8 * matrix.half + lane % 8) * pitch + 16 * matrix.eighth;
 }
 
 /// The same of four warps above each other, for the copy engine: 64 lines of

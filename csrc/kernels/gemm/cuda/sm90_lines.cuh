@@ -48,7 +48,8 @@ class Sm90Lines {
 
   // Where a line begins at no multiple of 4 bytes its words begin at the second
   // element. Of the last one element is behind the line (what is read there is
-  // room), and the first element is left to the first lane.
+  // room), and the first element is left to the first lane. Nothing jumps: that
+  // takes longer than what there is to do.
   __device__ void write_some(unsigned short* line, unsigned from, int left,
                              int lines) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -65,26 +66,42 @@ class Sm90Lines {
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
-      if (i >= lines) {
-        break;
-      }
+      unsigned short* const begin = line + i * p_.line_stride;
       const int odd =
-          static_cast<int>(reinterpret_cast<std::uintptr_t>(line) / 2 % 2);
+          static_cast<int>(reinterpret_cast<std::uintptr_t>(begin) / 2 % 2);
+      const int first = 2 * lane + odd;
+      const int end = i < lines ? left : 0;
 #pragma unroll
       for (int j = 0; j < kWords; ++j) {
         const unsigned word = __funnelshift_r(low[i][j], high[i][j], 16 * odd);
-        const int at = 2 * (32 * j + lane) + odd;
-        if (at + 1 < left) {
-          *reinterpret_cast<unsigned*>(line + at) = word;
-        } else if (at < left) {
-          line[at] = static_cast<unsigned short>(word);
-        }
+        store_if(first + 64 * j + 1 < end, begin + first + 64 * j, word);
+        store_if(first + 64 * j + 1 == end, begin + first + 64 * j,
+                 static_cast<unsigned short>(word));
       }
-      if (odd > lane) {
-        line[0] = static_cast<unsigned short>(low[i][0]);
-      }
-      line += p_.line_stride;
+      store_if(odd > lane && end > 0, begin,
+               static_cast<unsigned short>(low[i][0]));
     }
+  }
+
+  __device__ static void store_if(bool condition, void* to, unsigned word) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.u32 p, %0, 0;\n"
+                 "@p st.global.u32 [%1], %2;\n"
+                 "}" ::"r"(static_cast<unsigned>(condition)),
+                 "l"(to), "r"(word)
+                 : "memory");
+  }
+
+  __device__ static void store_if(bool condition, void* to,
+                                  unsigned short element) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.u32 p, %0, 0;\n"
+                 "@p st.global.u16 [%1], %2;\n"
+                 "}" ::"r"(static_cast<unsigned>(condition)),
+                 "l"(to), "h"(element)
+                 : "memory");
   }
 
   const TileOutput& p_;

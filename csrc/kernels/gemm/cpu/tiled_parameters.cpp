@@ -64,6 +64,14 @@ void add_amx(const GemmProblem& p, std::vector<TiledParameters>& all) {
   }
 }
 
+/// So large that vectors cannot keep up: no time is spent on measuring them.
+bool is_for_amx_only(const GemmProblem& p) {
+  constexpr double kLarge = 1 << 20;  // multiply-adds of one matrix
+  constexpr std::int64_t kTile = 16;
+  return p.m >= kTile && p.n >= kTile &&
+         work(p) / static_cast<double>(p.batch) >= kLarge;
+}
+
 const TiledLoops& vector_loops(DType dtype, Isa isa) {
   using Loops = IsaLoops<TiledLoops>;
   static constexpr Loops kFloat32 = TUNEDOPS_ISA_LOOPS(kTiledFloat32, Avx512);
@@ -98,6 +106,9 @@ std::vector<TiledParameters> tiled_parameters(const GemmProblem& p) {
   std::vector<TiledParameters> all;
   if (may_use_amx(p)) {
     add_amx(p, all);
+    if (is_for_amx_only(p)) {
+      return all;
+    }
   }
   for (const int columns : kColumns) {
     if (columns > kColumns[0] && p.n <= kColumns[0]) {

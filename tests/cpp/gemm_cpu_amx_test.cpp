@@ -3,7 +3,6 @@
 // memory that ends where an operand does; and what happens where AMX may not be
 // used.
 
-#include "backends/cpu/amx_permission.h"
 #include "kernels/gemm/cpu/gemm_cpu_tiled.h"
 
 #include <set>
@@ -136,37 +135,33 @@ TEST_F(GemmCpuAmxTest, NeitherReadsNorWritesBeyondAnOperand) {
 
 TEST_F(GemmCpuAmxTest, KeepsDenormalsOfWhatIsAddedTo) {
   constexpr float kDenormal = 0x1p-130F;
-  Operands operands(DType::kBFloat16, 40, 3, 64);
-  std::fill(operands.a.begin(), operands.a.end(), 0.0F);
-  std::fill(operands.before.begin(), operands.before.end(), kDenormal);
-  operands.multiply();
-  const GemmProblem plain = make_case(DType::kBFloat16, operands).problem;
-  for (GemmProblem p : {plain, plain}) {
-    p.beta = ScalarClass::kOne;
-    p.lda = p.m;
-    p.ldb = p.k;
-    p.ldc = p.m;
-    Array a(p.a_dtype, p.m * p.k);
-    Array b(p.b_dtype, p.n * p.k);
-    Array out(p.out_dtype, p.m * p.n, true);
-    for (std::int64_t i = 0; i < p.m * p.k; ++i) {
-      a.set(i, 0);
-    }
-    for (std::int64_t i = 0; i < p.n * p.k; ++i) {
-      b.set(i, 1);
-    }
-    for (std::int64_t i = 0; i < p.m * p.n; ++i) {
-      out.set(i, kDenormal);
-    }
-    Arguments arguments;
-    arguments.operands = {a.data(), b.data(), out.data()};
-    arguments.beta = 1;
-    ASSERT_TRUE(kernel_.prepare(to_key(p), configs(p).front())
-                    ->run(arguments, Stream{})
-                    .is_ok());
-    for (std::int64_t i = 0; i < p.m * p.n; ++i) {
-      ASSERT_EQ(out.get(i), kDenormal) << i;
-    }
+  const Operands operands(DType::kBFloat16, 40, 3, 64);
+  Case test = make_case(DType::kBFloat16, operands);
+  GemmProblem& p = test.problem;
+  p.beta = ScalarClass::kOne;
+  p.lda = p.m;
+  p.ldb = p.k;
+  p.ldc = p.m;
+  Array a(p.a_dtype, p.m * p.k);
+  Array b(p.b_dtype, p.n * p.k);
+  Array out(p.out_dtype, p.m * p.n, true);
+  for (std::int64_t i = 0; i < p.m * p.k; ++i) {
+    a.set(i, 0);
+  }
+  for (std::int64_t i = 0; i < p.n * p.k; ++i) {
+    b.set(i, 1);
+  }
+  for (std::int64_t i = 0; i < p.m * p.n; ++i) {
+    out.set(i, kDenormal);
+  }
+  Arguments arguments;
+  arguments.operands = {a.data(), b.data(), out.data()};
+  arguments.beta = 1;
+  ASSERT_TRUE(kernel_.prepare(to_key(p), configs(p).front())
+                  ->run(arguments, Stream{})
+                  .is_ok());
+  for (std::int64_t i = 0; i < p.m * p.n; ++i) {
+    ASSERT_EQ(out.get(i), kDenormal) << i;
   }
 }
 

@@ -21,8 +21,9 @@ constexpr std::int64_t tile_scratch(std::int64_t columns) {
   return kTileRows * (kTileDepth + columns);
 }
 
-/// With AMX: values of k that are multiplied at a time, of which 32 rows fit
-/// into the first-level cache.
+/// With AMX: values of k whose sums stay in the tile registers. Sums that go to
+/// memory between shorter parts cost more than a strip of a in the second-level
+/// cache.
 inline constexpr int kAmxDepth = 1024;
 
 /// With AMX: three blocks of 32 x 32, 32 runs of a and their ends, and the sums

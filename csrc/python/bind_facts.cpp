@@ -49,8 +49,9 @@ void set_isa_limit(const std::optional<std::string>& name) {
     cpu::set_isa_limit(std::nullopt);
     return;
   }
-  for (const auto isa : {cpu::Isa::kPortable, cpu::Isa::kAvx2,
-                         cpu::Isa::kAvx512, cpu::Isa::kAvx512Bf16}) {
+  for (const auto isa :
+       {cpu::Isa::kPortable, cpu::Isa::kAvx2, cpu::Isa::kAvx512,
+        cpu::Isa::kAvx512Bf16, cpu::Isa::kAvx512Amx}) {
     if (cpu::to_text(isa) == *name) {
       cpu::set_isa_limit(isa);
       return;

@@ -191,8 +191,8 @@ TEST(CpuStopwatch, TheClockIsSteady) {
 
 TEST(Isa, ALimitLowersAndNeverRaises) {
   const Isa detected = detected_isa();
-  for (const Isa limit :
-       {Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}) {
+  for (const Isa limit : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512,
+                          Isa::kAvx512Bf16, Isa::kAvx512Amx}) {
     set_isa_limit(limit);
     EXPECT_EQ(usable_isa(), std::min(limit, detected));
     EXPECT_EQ(detected_isa(), detected);
@@ -206,6 +206,7 @@ TEST(Isa, LevelsHaveNames) {
   EXPECT_EQ(to_text(Isa::kAvx2), "avx2");
   EXPECT_EQ(to_text(Isa::kAvx512), "avx512");
   EXPECT_EQ(to_text(Isa::kAvx512Bf16), "avx512_bf16");
+  EXPECT_EQ(to_text(Isa::kAvx512Amx), "avx512_amx");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "backends/cpu/isa.h"
 
+#include "backends/cpu/amx_permission.h"
+
 #include <algorithm>
 #include <atomic>
 
@@ -20,13 +22,16 @@ Isa detect() {
       !__builtin_cpu_supports("avx512dq")) {
     return Isa::kAvx2;
   }
-  return __builtin_cpu_supports("avx512bf16") ? Isa::kAvx512Bf16 : Isa::kAvx512;
+  if (!__builtin_cpu_supports("avx512bf16")) {
+    return Isa::kAvx512;
+  }
+  return amx_is_permitted() ? Isa::kAvx512Amx : Isa::kAvx512Bf16;
 #else
   return Isa::kPortable;
 #endif
 }
 
-std::atomic<Isa> limit_of_isa{Isa::kAvx512Bf16};
+std::atomic<Isa> limit_of_isa{Isa::kAvx512Amx};
 
 }  // namespace
 
@@ -40,7 +45,7 @@ Isa usable_isa() {
 }
 
 void set_isa_limit(std::optional<Isa> limit) {
-  limit_of_isa.store(limit.value_or(Isa::kAvx512Bf16),
+  limit_of_isa.store(limit.value_or(Isa::kAvx512Amx),
                      std::memory_order_relaxed);
 }
 
@@ -54,6 +59,8 @@ std::string_view to_text(Isa isa) {
     return "avx512";
   case Isa::kAvx512Bf16:
     return "avx512_bf16";
+  case Isa::kAvx512Amx:
+    return "avx512_amx";
   }
   return "portable";
 }

@@ -16,6 +16,7 @@ enum class Isa : std::uint8_t {
   kAvx2,      // with FMA and F16C
   kAvx512,    // F, BW, VL, DQ
   kAvx512Bf16,
+  kAvx512Amx,  // tiles of bfloat16, too
 };
 
 /// The highest level that this CPU and its operating system support.
@@ -26,7 +27,7 @@ Isa detected_isa();
 Isa usable_isa();
 void set_isa_limit(std::optional<Isa> limit);
 
-/// `portable`, `avx2`, `avx512`, `avx512_bf16`.
+/// `portable`, `avx2`, `avx512`, `avx512_bf16`, `avx512_amx`.
 std::string_view to_text(Isa isa);
 
 }  // namespace tunedops::cpu

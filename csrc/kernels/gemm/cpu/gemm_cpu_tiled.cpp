@@ -1,10 +1,8 @@
 #include "kernels/gemm/cpu/gemm_cpu_tiled.h"
 
-#include "kernels/gemm/cpu/isa_loops.h"
 #include "kernels/gemm/cpu/skinny_pack.h"
-#include "kernels/gemm/cpu/thread_counts.h"
 #include "kernels/gemm/cpu/thread_scratch.h"
-#include "kernels/gemm/cpu/tiled_product.h"
+#include "kernels/gemm/cpu/tiled_parameters.h"
 #include "tuning/divide_up.h"
 #include "tuning/parallel_for.h"
 
@@ -14,110 +12,43 @@
 namespace tunedops {
 namespace {
 
-using cpu::Isa;
-using cpu::kTileRows;
 using cpu::Tile;
 using cpu::TiledLoops;
-
-struct Parameters {
-  int vectors;
-  int columns;
-  int threads;
-  int splits;
-};
+using cpu::TiledParameters;
 
 // Owners of memory.
 struct Sums;
 struct Parts;
 struct Columns;
 
-// Of a tile: so few that their sums stay in the first-level cache, or so many
-// that strips of a are seldom turned over again.
-constexpr int kColumns[] = {64, 256};
-
-// Bytes of b that may have to be put into another form.
-constexpr std::int64_t kMostPacked = 64 << 20;
-
-// A part of k is at least so long, and a multiple of it.
-constexpr std::int64_t kSplitGrain = 256;
-
-const TiledLoops& loops_for(DType dtype, Isa isa) {
-  using Loops = cpu::IsaLoops<TiledLoops>;
-  static constexpr Loops kFloat32 =
-      TUNEDOPS_ISA_LOOPS(cpu::kTiledFloat32, Avx512);
-  static constexpr Loops kFloat16 =
-      TUNEDOPS_ISA_LOOPS(cpu::kTiledFloat16, Avx512);
-  static constexpr Loops kBfloat16 =
-      TUNEDOPS_ISA_LOOPS(cpu::kTiledBfloat16, Avx512Bf16);
-  switch (dtype) {
-  case DType::kBFloat16:
-    return kBfloat16.of(isa);
-  case DType::kFloat16:
-    return kFloat16.of(isa);
-  default:
-    return kFloat32.of(isa);
-  }
-}
-
-std::int64_t row_tiles(const GemmProblem& p) {
-  return divide_up(p.m, kTileRows);
-}
-
-std::int64_t tiles(const GemmProblem& p, int columns) {
-  return row_tiles(p) * divide_up(p.n, columns);
-}
-
-std::int64_t k_of_split(const GemmProblem& p, int splits) {
-  return divide_up(divide_up(p.k, splits), kSplitGrain) * kSplitGrain;
-}
-
-/// With so many columns of a tile.
-void add_parameters(const GemmProblem& p, int columns,
-                    std::vector<Parameters>& all) {
-  constexpr double kWorthAThread = 1 << 14;  // multiply-adds
-  const double work = static_cast<double>(p.m) * static_cast<double>(p.n) *
-                      static_cast<double>(p.k) * static_cast<double>(p.batch);
-  const int most = work < kWorthAThread ? 1 : p.header.threads;
-  const std::int64_t pieces = tiles(p, columns) * p.batch;
-  for (const int vectors : {4, 2, 1}) {
-    for (const int threads : cpu::thread_counts(pieces, most)) {
-      all.push_back({vectors, columns, threads, 1});
-    }
-    if (pieces >= most || (p.header.precision & kNoSplitK) != 0) {
-      continue;
-    }
-    // So many parts that all threads have one, if they are long enough.
-    const auto wanted = static_cast<int>(divide_up(most, pieces));
-    const auto splits = static_cast<int>(divide_up(p.k, k_of_split(p, wanted)));
-    if (splits > 1) {
-      all.push_back({vectors, columns, most, splits});
+/// What a thread has to do around its tiles.
+class InTiles {
+ public:
+  explicit InTiles(const TiledLoops& loops) : loops_(loops) {
+    if (loops_.amx != nullptr) {
+      loops_.amx->enter();
     }
   }
-}
 
-std::vector<Parameters> all_parameters(const GemmProblem& p) {
-  std::vector<Parameters> all;
-  add_parameters(p, kColumns[0], all);
-  if (p.n > kColumns[0]) {
-    add_parameters(p, kColumns[1], all);
+  ~InTiles() {
+    if (loops_.amx != nullptr) {
+      loops_.amx->leave();
+    }
   }
-  return all;
-}
 
-Config to_config(const Parameters& x) {
-  return Config()
-      .with("vectors", x.vectors)
-      .with("columns", x.columns)
-      .with("threads", x.threads)
-      .with("splitk", x.splits);
-}
+  InTiles(const InTiles&) = delete;
+  InTiles& operator=(const InTiles&) = delete;
+
+ private:
+  const TiledLoops& loops_;
+};
 
 class TiledPlan final : public Plan {
  public:
-  TiledPlan(const GemmProblem& problem, const Parameters& parameters)
-      : p_(problem), loops_(loops_for(problem.a_dtype, cpu::usable_isa())),
+  TiledPlan(const GemmProblem& problem, const TiledParameters& parameters)
+      : p_(problem), loops_(cpu::tiled_loops(problem, parameters)),
         x_(parameters),
-        k_of_split_(x_.splits == 1 ? p_.k : k_of_split(p_, x_.splits)) {
+        k_of_split_(x_.splits == 1 ? p_.k : cpu::k_of_split(p_, x_.splits)) {
     product_.lda = p_.lda;
     product_.ldc = p_.ldc;
     product_.bias_is_float = p_.bias_dtype == DType::kFloat32;
@@ -181,28 +112,43 @@ class TiledPlan final : public Plan {
     product.a = moved(all.a, z * p_.stride_a, p_.a_dtype);
     product.out = moved(all.out, z * p_.stride_c, p_.out_dtype);
     const void* const b_of_matrix = moved(b, z * p_.stride_b, p_.b_dtype);
+    const cpu::TurnFunction rearrange = rearranging();
     const cpu::PackedColumns columns =
-        p_.transpose_b
-            ? turn_b(b_of_matrix, threads)
+        rearrange != nullptr
+            ? rearranged(rearrange, b_of_matrix, threads)
             : cpu::pack_columns(p_, b_of_matrix, loops_.widened_b, threads);
     product.b = columns.data;
     product.ldb = columns.ld;
     return product;
   }
 
-  cpu::PackedColumns turn_b(const void* b, int threads) const {
+  /// Null: the loops take b as pack_columns makes it, mostly as it lies.
+  cpu::TurnFunction rearranging() const {
+    if (const cpu::AmxSteps* const amx = loops_.amx) {
+      return p_.transpose_a
+                 ? (p_.transpose_b ? amx->pair_rows : amx->pair_columns)
+                 : (p_.transpose_b ? amx->run_rows : amx->run_columns);
+    }
+    return p_.transpose_b ? loops_.turn_b : nullptr;
+  }
+
+  cpu::PackedColumns rearranged(cpu::TurnFunction rearrange, const void* b,
+                                int threads) const {
     constexpr std::int64_t kGrain = 64;  // ks of a piece
+    constexpr std::int64_t kPanel = 16;  // columns
     cpu::TurnedColumns columns;
     columns.b = b;
     columns.ldb = p_.ldb;
     columns.n = p_.n;
     columns.ld = divide_up(p_.k, kGrain) * kGrain;
     columns.to = cpu::thread_scratch<Columns>(
-        size_of(b_dtype()) * static_cast<std::size_t>(columns.ld * p_.n));
+        size_of(b_dtype()) *
+        static_cast<std::size_t>(columns.ld * divide_up(p_.n, kPanel) *
+                                 kPanel));
     parallel_for(divide_up(p_.k, kGrain), threads,
                  [&](std::int64_t begin, std::int64_t end) {
-                   loops_.turn_b(columns, begin * kGrain,
-                                 std::min(end * kGrain, p_.k));
+                   rearrange(columns, begin * kGrain,
+                             std::min(end * kGrain, p_.k));
                  });
     return {columns.to, columns.ld};
   }
@@ -213,18 +159,19 @@ class TiledPlan final : public Plan {
   }
 
   /// Floats of the sums of a part.
-  std::int64_t part() const { return std::int64_t{kTileRows} * x_.columns; }
+  std::int64_t part() const { return std::int64_t{x_.rows} * x_.columns; }
 
   void multiply_matrices(const cpu::SkinnyProduct& all, const void* b,
                          std::int64_t begin, std::int64_t end) const {
+    const InTiles in_tiles(loops_);
     for (std::int64_t z = begin; z < end; ++z) {
-      multiply_tiles(matrix(all, b, z, 1), nullptr, 0, tiles(p_, x_.columns));
+      multiply_tiles(matrix(all, b, z, 1), nullptr, 0, cpu::tiles(p_, x_));
     }
   }
 
   /// Null if nothing is split.
   float* memory_of_parts() const {
-    const std::int64_t count = tiles(p_, x_.columns) * x_.splits;
+    const std::int64_t count = cpu::tiles(p_, x_) * x_.splits;
     return x_.splits == 1
                ? nullptr
                : static_cast<float*>(cpu::thread_scratch<Parts>(
@@ -232,9 +179,10 @@ class TiledPlan final : public Plan {
   }
 
   void multiply_matrix(const cpu::SkinnyProduct& product, float* parts) const {
-    const std::int64_t count = tiles(p_, x_.columns);
+    const std::int64_t count = cpu::tiles(p_, x_);
     parallel_for(count * x_.splits, x_.threads,
                  [&](std::int64_t begin, std::int64_t end) {
+                   const InTiles in_tiles(loops_);
                    multiply_tiles(product, parts, begin, end);
                  });
     if (parts == nullptr) {
@@ -252,9 +200,11 @@ class TiledPlan final : public Plan {
   // Parts of tiles, or whole tiles if nothing is split.
   void multiply_tiles(const cpu::SkinnyProduct& product, float* parts,
                       std::int64_t begin, std::int64_t end) const {
+    const std::int64_t floats = x_.has_amx()
+                                    ? cpu::amx_tile_scratch(x_.rows, x_.columns)
+                                    : cpu::tile_scratch(x_.columns);
     auto* const scratch = static_cast<float*>(cpu::thread_scratch<Sums>(
-        sizeof(float) *
-        static_cast<std::size_t>(cpu::tile_scratch(x_.columns))));
+        sizeof(float) * static_cast<std::size_t>(floats)));
     for (std::int64_t i = begin; i < end; ++i) {
       Tile tile = tile_at(product, i / x_.splits);
       const std::int64_t split = i % x_.splits;
@@ -268,7 +218,7 @@ class TiledPlan final : public Plan {
 
   // Neighbours share columns of b.
   Tile tile_at(const cpu::SkinnyProduct& product, std::int64_t index) const {
-    const std::int64_t down = row_tiles(p_);
+    const std::int64_t down = cpu::row_tiles(p_, x_);
     const std::int64_t column = index / down * x_.columns;
     Tile tile;
     tile.product = product;
@@ -276,14 +226,15 @@ class TiledPlan final : public Plan {
         static_cast<int>(std::min<std::int64_t>(x_.columns, p_.n - column));
     tile.product.b = moved(product.b, column * product.ldb, b_dtype());
     tile.product.out = moved(product.out, column * p_.ldc, p_.out_dtype);
-    tile.row = index % down * kTileRows;
-    tile.rows = std::min<std::int64_t>(kTileRows, p_.m - tile.row);
+    tile.row = index % down * x_.rows;
+    tile.rows = std::min<std::int64_t>(x_.rows, p_.m - tile.row);
+    tile.stride = x_.rows;
     return tile;
   }
 
   GemmProblem p_;
   const TiledLoops& loops_;
-  Parameters x_;
+  TiledParameters x_;
   std::int64_t k_of_split_;
   cpu::SkinnyProduct product_;
 };
@@ -310,12 +261,13 @@ Status GemmCpuTiled::do_supports(const GemmProblem& p) const {
     return Status::unsupported("conjugated operands are not supported");
   }
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  constexpr TiledParameters smallest{1, cpu::kTileRows, 64, 1, 1};
   if (p.m > kMost / p.n || p.n > kMost / p.k || p.batch > kMost / p.m ||
-      tiles(p, kColumns[0]) > kMost / p.batch) {
+      cpu::tiles(p, smallest) > kMost / p.batch) {
     return Status::unsupported("the product is too large");
   }
-  const bool packs =
-      p.transpose_b || loops_for(dtype, cpu::usable_isa()).widened_b;
+  const bool packs = p.transpose_b || cpu::tiled_loops(p, smallest).widened_b;
+  constexpr std::int64_t kMostPacked = cpu::kMostPackedColumns;
   if (packs &&
       p.n * p.k > kMostPacked / static_cast<std::int64_t>(sizeof(float))) {
     return Status::unsupported("b has to be rearranged and is larger than " +
@@ -326,8 +278,8 @@ Status GemmCpuTiled::do_supports(const GemmProblem& p) const {
 
 std::vector<Config> GemmCpuTiled::do_configs(const GemmProblem& problem) const {
   std::vector<Config> configs;
-  for (const Parameters& parameters : all_parameters(problem)) {
-    configs.push_back(to_config(parameters));
+  for (const TiledParameters& x : cpu::tiled_parameters(problem)) {
+    configs.push_back(to_config(x));
   }
   return configs;
 }
@@ -340,9 +292,9 @@ GemmCpuTiled::do_heuristic(const GemmProblem& problem) const {
 
 std::unique_ptr<Plan> GemmCpuTiled::do_prepare(const GemmProblem& problem,
                                                const Config& config) const {
-  for (const Parameters& parameters : all_parameters(problem)) {
-    if (to_config(parameters) == config) {
-      return std::make_unique<TiledPlan>(problem, parameters);
+  for (const TiledParameters& x : cpu::tiled_parameters(problem)) {
+    if (to_config(x) == config) {
+      return std::make_unique<TiledPlan>(problem, x);
     }
   }
   return nullptr;

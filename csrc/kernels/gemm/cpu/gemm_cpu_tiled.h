@@ -5,9 +5,9 @@
 // thousands of them; small outputs that are long sums. Tiles are computed in
 // registers, straight from the operands where they lie well.
 //
-// Parameters: `vectors` of rows of a strip; `columns` of a tile; `threads`;
-// `splitk`, parts of k that are summed up side by side and added in a fixed
-// order.
+// Parameters: `vectors` of rows of a strip, or, with AMX, `rows` of a tile;
+// `columns` of a tile; `threads`; `splitk`, parts of k that are summed up side
+// by side and added in a fixed order.
 
 #include "kernels/gemm/gemm_kernel.h"
 

@@ -16,6 +16,7 @@ struct IsaLoops {
 
   const Loops& of(Isa isa) const {
     switch (isa) {
+    case Isa::kAvx512Amx:  // whose loops compete with these
     case Isa::kAvx512Bf16:
       return avx512_bf16;
     case Isa::kAvx512:

@@ -98,40 +98,47 @@ typename Simd::Vector load_some(const Element* p, int count) {
   return count == Simd::kWidth ? Simd::load(p) : Simd::load_partial(p, count);
 }
 
+/// Makes results of sums and writes them: `count` rows of one column from `row`
+/// on, at `out`.
+template <class Simd, class Element>
+void finish_vector(const SkinnyProduct& product, typename Simd::Vector sum,
+                   std::int64_t row, int count, Element* out) {
+  using Vector = typename Simd::Vector;
+  // As in BLAS, alpha = 0 means that a and b do not count, NaN or not.
+  Vector x =
+      product.alpha == 0.0F ? Vector{} : Simd::broadcast(product.alpha) * sum;
+  if (product.beta != 0.0F) {
+    x = Simd::multiply_add(Simd::broadcast(product.beta),
+                           load_some<Simd>(out, count), x);
+  }
+  if (product.bias != nullptr && product.bias_is_float) {
+    const auto* const bias = static_cast<const float*>(product.bias);
+    x += load_some<Simd>(bias + row, count);
+  } else if (product.bias != nullptr) {
+    const auto* const bias = static_cast<const Element*>(product.bias);
+    x += load_some<Simd>(bias + row, count);
+  }
+  x = activate_vector<Simd>(product.activation, x);
+  if (count == Simd::kWidth) {
+    Simd::store(out, x);
+  } else {
+    Simd::store_partial(out, x, count);
+  }
+}
+
 /// Writes `rows` rows of out from `row` on; sums are [n][stride], each column
 /// readable up to a whole vector.
 template <class Simd, class Element>
 void finish_panel(const SkinnyProduct& product, const float* sums,
                   std::int64_t stride, std::int64_t row, std::int64_t rows) {
-  using Vector = typename Simd::Vector;
-  const Vector alpha = Simd::broadcast(product.alpha);
-  const Vector beta = Simd::broadcast(product.beta);
   for (int j = 0; j < product.n; ++j) {
     Element* const out =
         static_cast<Element*>(product.out) + j * product.ldc + row;
     for (std::int64_t i = 0; i < rows; i += Simd::kWidth) {
       const int count =
           rows - i < Simd::kWidth ? static_cast<int>(rows - i) : Simd::kWidth;
-      // As in BLAS, alpha = 0 means that a and b do not count, NaN or not.
-      Vector x = product.alpha == 0.0F
-                     ? Vector{}
-                     : alpha * Simd::load(sums + j * stride + i);
-      if (product.beta != 0.0F) {
-        x = Simd::multiply_add(beta, load_some<Simd>(out + i, count), x);
-      }
-      if (product.bias != nullptr && product.bias_is_float) {
-        const auto* const bias = static_cast<const float*>(product.bias);
-        x += load_some<Simd>(bias + row + i, count);
-      } else if (product.bias != nullptr) {
-        const auto* const bias = static_cast<const Element*>(product.bias);
-        x += load_some<Simd>(bias + row + i, count);
-      }
-      x = activate_vector<Simd>(product.activation, x);
-      if (count == Simd::kWidth) {
-        Simd::store(out + i, x);
-      } else {
-        Simd::store_partial(out + i, x, count);
-      }
+      finish_vector<Simd>(product, Simd::load(sums + j * stride + i), row + i,
+                          count, out + i);
     }
   }
 }

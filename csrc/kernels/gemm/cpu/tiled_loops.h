@@ -167,14 +167,15 @@ void tile_straight(const Tile& tile) {
 /// In the order of the parts, so that results are the same in every run.
 template <class Simd, class Element>
 void finish_parts(const Tile& tile, int parts, std::int64_t apart) {
-  for (std::int64_t i = 0; i < tile.product.n * kTileRows; i += Simd::kWidth) {
+  for (std::int64_t i = 0; i < tile.product.n * tile.stride;
+       i += Simd::kWidth) {
     typename Simd::Vector sum = Simd::load(tile.partial + i);
     for (int part = 1; part < parts; ++part) {
       sum += Simd::load(tile.partial + part * apart + i);
     }
     Simd::store(tile.partial + i, sum);
   }
-  finish_panel<Simd, Element>(tile.product, tile.partial, kTileRows, tile.row,
+  finish_panel<Simd, Element>(tile.product, tile.partial, tile.stride, tile.row,
                               tile.rows);
 }
 

@@ -21,6 +21,18 @@ constexpr std::int64_t tile_scratch(std::int64_t columns) {
   return kTileRows * (kTileDepth + columns);
 }
 
+/// With AMX: values of k whose sums stay in the tile registers. Sums that go to
+/// memory between shorter parts cost more than a strip of a in the second-level
+/// cache.
+inline constexpr int kAmxDepth = 1024;
+
+/// With AMX: three blocks of 32 x 32, 32 runs of a and their ends, and the sums
+/// of a tile.
+constexpr std::int64_t amx_tile_scratch(std::int64_t rows,
+                                        std::int64_t columns) {
+  return 3 * 32 * 32 + 16 * kAmxDepth + 16 * 32 + rows * columns;
+}
+
 /// A tile of a product: `product` begins at its first column, and k is the
 /// whole of it.
 struct Tile {
@@ -30,9 +42,10 @@ struct Tile {
   std::int64_t k_begin = 0;  // the part of k that is summed up
   std::int64_t k_end = 0;
   float* scratch = nullptr;  // tile_scratch, aligned to a cache line
-  /// Where sums go that are not finished: [columns][kTileRows]. Null: they are
+  /// Where sums go that are not finished: [columns][stride]. Null: they are
   /// all there is, and are finished.
   float* partial = nullptr;
+  std::int64_t stride = kTileRows;
 };
 
 using TileFunction = void (*)(const Tile& tile);
@@ -41,8 +54,8 @@ using TileFunction = void (*)(const Tile& tile);
 using FinishFunction = void (*)(const Tile& tile, int parts,
                                 std::int64_t apart);
 
-/// Turns b over that has its columns contiguous: ks [begin, end) of n columns,
-/// to columns of k consecutive elements, in the type that the loops want.
+/// Brings ks [begin, end) of n columns of b into another form, in the type that
+/// the loops want.
 struct TurnedColumns {
   const void* b = nullptr;
   std::int64_t ldb = 0;
@@ -53,13 +66,28 @@ struct TurnedColumns {
 using TurnFunction = void (*)(const TurnedColumns& columns, std::int64_t begin,
                               std::int64_t end);
 
+/// What AMX's loops want done before and after them.
+struct AmxSteps {
+  /// To panels of 16 columns of b, filled up with zeros to whole ones and to
+  /// whole 32 ks, for `transposed` and for `straight`: from columns of k
+  /// consecutive elements, and from contiguous columns.
+  TurnFunction pair_columns;  // [n / 16][k / 2][16] pairs
+  TurnFunction pair_rows;
+  TurnFunction run_columns;  // [n / 16][k / 32][16][32]
+  TurnFunction run_rows;
+  /// By each thread, around its tiles.
+  void (*enter)();
+  void (*leave)();
+};
+
 /// The loops of one element type and instruction set.
 struct TiledLoops {
   TileFunction transposed;  // a: m runs of k elements
   TileFunction straight;    // k runs of m elements
   FinishFunction finish;
-  TurnFunction turn_b;
-  bool widened_b;  // b is wanted as float
+  TurnFunction turn_b;  // columns contiguous, to k consecutive elements
+  bool widened_b;       // b is wanted as float
+  const AmxSteps* amx = nullptr;
 };
 
 extern const TiledLoops kTiledFloat32Portable;
@@ -69,6 +97,7 @@ extern const TiledLoops kTiledBfloat16Portable;
 extern const TiledLoops kTiledBfloat16Avx2;
 extern const TiledLoops kTiledBfloat16Avx512;
 extern const TiledLoops kTiledBfloat16Avx512Bf16;
+extern const TiledLoops kTiledBfloat16Amx;
 extern const TiledLoops kTiledFloat16Portable;
 extern const TiledLoops kTiledFloat16Avx2;
 extern const TiledLoops kTiledFloat16Avx512;

@@ -9,6 +9,7 @@
 
 #include "cpu_products.h"
 #include "fenced_memory.h"
+#include "kernels/gemm/cpu/gemm_cpu_skinny.h"
 
 namespace tunedops {
 namespace {
@@ -177,6 +178,22 @@ TEST_F(GemmCpuAmxTest, IsOfferedForBfloat16AtItsLevelOnly) {
   cpu::set_isa_limit(std::nullopt);
   p.a_dtype = p.b_dtype = p.out_dtype = DType::kFloat16;
   EXPECT_TRUE(configs(p).empty());
+}
+
+TEST_F(GemmCpuAmxTest, LeavesTheTimeToTuneManyColumnsToTiles) {
+  const GemmCpuSkinny skinny;
+  const Operands operands(DType::kBFloat16, 64, 32, 64);
+  GemmProblem p = make_case(DType::kBFloat16, operands).problem;
+  p.m = p.k = 4096;
+  const auto offered = [&](std::int64_t n) {
+    p.n = n;
+    return skinny.configs(to_key(p)).size();
+  };
+  EXPECT_GT(offered(8), 1U);
+  EXPECT_EQ(offered(9), 1U);
+  EXPECT_FALSE(skinny.heuristic(to_key(p)).has_value());
+  cpu::set_isa_limit(cpu::Isa::kAvx512Bf16);
+  EXPECT_GT(offered(9), 1U);
 }
 
 }  // namespace

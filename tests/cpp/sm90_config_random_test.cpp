@@ -51,6 +51,9 @@ void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
       EXPECT_EQ(access.matrix_stride % 8, 0);
     }
   }
+  EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages,
+                              sm90_output_bytes(p, x)),
+            kSm90MostSharedBytes);
   constexpr std::size_t kMostPacked = std::size_t{512} << 20;
   EXPECT_LE(sm90_packed(p, x).bytes(), kMostPacked);
   EXPECT_EQ(sm90_packed(p, x).bytes() > 0, x.packed);

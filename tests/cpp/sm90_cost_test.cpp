@@ -51,6 +51,22 @@ TEST(Sm90Cost, FewTilesAreSplitAndMeetInClusters) {
   EXPECT_GT(us(wide, split(kSmall, 8, false)), us(wide, kSmall));
 }
 
+TEST(Sm90Cost, SplitsOfAClusterCostWhatATileDoes) {
+  // Short sums, so that it is not the steps that differ.
+  const GemmProblem p = gpu_problem(128, 256, 512);
+  const auto added = [&](const Sm90Parameters& x) {
+    return us(p, split(x, 8, true)) - us(p, x);
+  };
+  EXPECT_GT(added(kLarge), added(kSmall));
+}
+
+TEST(Sm90Cost, WritingAsideCostsLittle) {
+  const GemmProblem p = gpu_problem(50257, 4096, 768);
+  Sm90Parameters aside = kLarge;
+  aside.aside = true;
+  EXPECT_LT(us(p, aside), us(p, kLarge));
+}
+
 TEST(Sm90Cost, NothingIsFasterThanMemory) {
   const GemmProblem p = gpu_problem(16, 65536, 8192);
   const double bytes = 2.0 * (65536.0 * 8192 + 16.0 * 8192 + 16.0 * 65536);

@@ -224,6 +224,7 @@ def sm90_configs(
         for j, cluster in enumerate(clusters):
             splits = [1, 2, 3][(i + j) % 3] if k > 128 else 1
             if splits > 1 and (i + j) % 2:
+                splits = 2 + (i + k // 64) % 7 if k > 448 else splits
                 cluster = f"1x1x{splits}"
             found.append(
                 f"Gemm_Sm90_tile_{m}x{n}x64_cluster_{cluster}_stages_{stages}"

@@ -129,13 +129,31 @@ def aside_runs() -> Iterator[bool]:
             yield is_wrong(y, expected)
 
 
+def packed_runs() -> Iterator[bool]:
+    """Gemm_Sm90 with operands that are packed, whose copies have longer lines than they have."""
+    config = "_tile_128x128x64_cluster_1x1x1_stages_6_splitk_1_turned_0_packed_1"
+    if torch.cuda.get_device_capability()[0] != 9:
+        return
+    layouts = itertools.product((False, True), (False, True))
+    for (a_turned, b_turned), k in itertools.product(layouts, (1001, 500)):
+        x, w = torch.randn(501, k).bfloat16(), torch.randn(k, 999).bfloat16()
+        expected = x.double() @ w.double()
+        given_x = on_device(x.t().contiguous(), 0).t() if a_turned else on_device(x, 0)
+        given_w = on_device(w.t().contiguous(), 0).t() if b_turned else on_device(w, 0)
+        with tunedops.force(f"Gemm_Sm90{config}"):
+            y = torch.mm(given_x, given_w)
+        if is_wrong(y / 8, expected / 8):
+            print(f"wrong: packed {a_turned} {b_turned} {k}")
+        yield is_wrong(y / 8, expected / 8)
+
+
 def main() -> int:
     begin = time.monotonic()
     log = Path(tempfile.mkdtemp()) / "trace.log"
     _C.set_setting("VERBOSE_FILENAME", str(log))
     _C.set_setting("VERBOSE", "3")
     torch.manual_seed(0)
-    wrong = [*skinny_runs(), *tile_runs(), *aside_runs()]
+    wrong = [*skinny_runs(), *tile_runs(), *aside_runs(), *packed_runs()]
     refused = log.read_text().count(": forced, Default")
     seconds = time.monotonic() - begin
     print(f"memcheck: {len(wrong)} runs, {sum(wrong)} wrong, {refused} refused ({seconds:.0f} s)")

@@ -54,6 +54,11 @@ def test_with_bias_activation_and_scale() -> None:
             assert_right(result, scaled, 96, solution)
 
 
+def test_batches_of_matrices() -> None:
+    a, b = randn(3, 2500, 72), randn(3, 72, 1004)
+    check_all(a, b, sm90_aside_solutions)
+
+
 def test_lines_are_written_to_their_ends_only() -> None:
     x, weight = randn(5000, 64), randn(1029, 64)
     expected = x.double() @ weight.double().t()

@@ -186,6 +186,16 @@ class SkinnyPlan final : public Plan {
   SkinnyProduct product_;
 };
 
+// Of more columns than that vectors are some times slower than tiles, and the
+// time to tune is better spent on those.
+constexpr std::int64_t kMostBesideAmx = 8;
+
+// Whether there are instructions for whole tiles, as torch's kernels use too.
+bool has_amx(const GemmProblem& problem) {
+  return problem.a_dtype == DType::kBFloat16 &&
+         cpu::usable_isa() >= Isa::kAvx512Amx;
+}
+
 }  // namespace
 
 Status GemmCpuSkinny::do_supports(const GemmProblem& problem) const {
@@ -219,6 +229,9 @@ Status GemmCpuSkinny::do_supports(const GemmProblem& problem) const {
 std::vector<Config>
 GemmCpuSkinny::do_configs(const GemmProblem& problem) const {
   const Parameters best = best_guess(problem);
+  if (has_amx(problem) && problem.n > kMostBesideAmx) {
+    return {to_config(problem, best)};
+  }
   std::vector<Config> configs;
   for (const bool prefetch : {best.prefetch, !best.prefetch}) {
     for (const int block : blocks(problem)) {
@@ -264,7 +277,8 @@ GemmCpuSkinny::do_heuristic(const GemmProblem& problem) const {
   const Isa isa = cpu::usable_isa();
   const Isa native =
       problem.a_dtype == DType::kBFloat16 ? Isa::kAvx512Bf16 : Isa::kAvx512;
-  const bool keeps_up = isa >= native || (isa >= Isa::kAvx2 && problem.n <= 4);
+  const bool keeps_up = (isa >= native && !has_amx(problem)) ||
+                        (isa >= Isa::kAvx2 && problem.n <= 4);
   if (weight_bytes(problem) < kBeyondCache || !keeps_up ||
       cpu::useful_threads(pieces(problem), problem.header.threads) <
           problem.header.threads) {

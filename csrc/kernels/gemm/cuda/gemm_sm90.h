@@ -9,8 +9,9 @@
 // where a side or a leading dimension is no multiple of 8, and take up to nine
 // times as long as the same product one column larger. Here the lines of such
 // operands are shifted to where the tensor cores want them on their way to
-// shared memory (sm90_shift.cuh), by four warps that do nothing else, and
-// outputs are written line by line, wherever a line begins.
+// shared memory (sm90_shift.cuh) by four warps that do nothing else, or are
+// copied to workspace before (sm90_packing.h); and outputs are written line by
+// line, wherever a line begins.
 //
 // Parameters: `tile` m x n x k of a block, `cluster` of tiles that share what
 // they copy, `stages` of the ring of operands, `splitk`, blocks that share one

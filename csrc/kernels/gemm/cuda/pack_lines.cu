@@ -34,6 +34,9 @@ __device__ uint4 load_anywhere(const char* from, const char* end) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
   const auto early = static_cast<unsigned>(address % 16);
   const auto* const whole = reinterpret_cast<const uint4*>(address - early);
+  if (reinterpret_cast<const char*>(whole) >= end) {
+    return make_uint4(0, 0, 0, 0);  // the line is shorter than its copy
+  }
   const uint4 low = __ldg(whole);
   if (early == 0) {
     return low;

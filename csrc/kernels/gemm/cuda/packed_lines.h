@@ -1,15 +1,15 @@
 #pragma once
 
 // How an operand whose lines begin anywhere is copied so that they begin at
-// multiples of 16 bytes. Of no GPU in particular, and so tested without one.
+// multiples of 16 bytes, or of 128. Of no GPU in particular, and so tested
+// without one.
 
 #include <cstdint>
 
 namespace tunedops::cuda {
 
 /// Lines of 2-byte elements of all matrices of a batch. Copies lie one behind
-/// the other, their lines filled up to multiples of eight elements with what
-/// nobody reads.
+/// the other, their lines filled up to `packed_pitch` with what nobody reads.
 struct PackedLines {
   const void* from = nullptr;
   void* to = nullptr;  // a multiple of 16 bytes

@@ -110,7 +110,8 @@ HalfLines packed(HalfLines x) {
   return x;
 }
 
-// What needs no more than to be scaled, biased or cut at zero.
+// What needs no more than to be scaled, biased or cut at zero: see
+// Sm90Results::can_finish, which says the same of an output.
 bool has_plain_results(const GemmProblem& p) {
   return p.out_dtype == p.a_dtype && p.beta == ScalarClass::kZero &&
          (p.activation == Activation::kNone ||

@@ -1,8 +1,8 @@
 #pragma once
 
 // The kernel of Gemm_Sm90 for one element type. Three groups of four warps: two
-// multiply, the third brings the operands. Included by one .cu file a type,
-// which are compiled side by side.
+// multiply, the third brings the operands and may write results aside. Included
+// by one .cu file a type, which are compiled side by side.
 
 #include "kernels/gemm/cuda/sm90_copy.cuh"
 #include "kernels/gemm/cuda/sm90_multiply.cuh"
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
     Sm90Copier<Tile>::prepare(p);
   }
   // A stage by each warp: threads of one would do it one after the other, since
-  // an address of a barrier is the warp's.
+  // the instruction takes the address from a register that a warp has once.
   static_assert(kSm90MostStages <= kSm90Threads / 32);
   if (warp < p.stages && is_elected()) {
     init_barrier(shared.full(warp), Sm90Copier<Tile>::arrivals(p));
@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
     init_barrier(shared.results_empty(), kSm90AsideWarps);
     publish_barriers();
   }
+  __syncwarp();
   // Splits meet later, when they have something to tell each other.
   if (sharers > 1) {
     meet_cluster();
@@ -65,9 +66,11 @@ __global__ void __launch_bounds__(kSm90Threads, 1)
                  ";");
     Sm90Multiplier<Tile>(p, shared, warp).run();
   }
+  // No block may end while others copy into it. (They may still be telling it
+  // that they left a stage, which they began to before they met here.)
   if (sharers > 1) {
     __syncwarp();
-    meet_cluster();  // no block may end while others write to it
+    meet_cluster();
   }
 #endif
 }
@@ -128,7 +131,7 @@ cudaError_t run_sm90(const Sm90Product& product, const Sm90Launch& launch) {
     cluster.val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
   }
 #if CUDART_VERSION >= 12030  // graphs cannot hold it before
-  // Blocks may begin while the launch before is ending: see Sm90Copier::run.
+  // Blocks may begin while the launch before is ending: see Sm90Copier.
   cudaLaunchAttribute& early = attributes[config.numAttrs++];
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;

@@ -24,7 +24,8 @@ class Sm90Results {
   __device__ Sm90Results(const TileOutput& output, bool is_turned)
       : p_(output), is_turned_(is_turned) {}
 
-  /// Whether sums become results this way.
+  /// Whether sums become results this way; has_plain_results (sm90_config.cpp)
+  /// says the same of a problem.
   __device__ static bool can_finish(const TileOutput& output) {
     return !output.out_is_float && output.beta == 0.0F &&
            (output.activation == Activation::kNone ||
@@ -75,8 +76,8 @@ class Sm90Results {
   // The sums of warp_matrix(time, 0 to 3), two each, follow each other.
   static constexpr int kOfTime = kSums / 4;
 
-  // What all times need is in one line of the cache. (It is not loaded before,
-  // since that takes registers that are not free.)
+  // What all times need is in one or two lines of the cache. (It is not loaded
+  // before, since that takes registers that are not free.)
   template <class Bias>
   __device__ void add_bias(const Bias* bias, int first, int time,
                            float (&results)[kOfTime]) const {

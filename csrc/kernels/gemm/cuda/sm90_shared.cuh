@@ -2,7 +2,8 @@
 
 // The shared memory of a block of Gemm_Sm90: a ring of stages, each a tile of
 // both operands and, of those that have to be shifted, what they are before;
-// strips through which sums go to the output; the barriers of the stages.
+// strips through which sums go to the output, or results that are written
+// aside; the barriers of the stages and of those results.
 
 #include <cstddef>
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // Which tile a block of Gemm_Sm90 computes next. The grid is as large as the
-// GPU, and its clusters walk through all tiles by turns.
+// GPU, and its clusters walk through all tiles by turns. Where splits meet in a
+// cluster it is as large as it takes: each block has one split of one tile.
 
 #include "kernels/gemm/cuda/async_copy.cuh"
 #include "kernels/gemm/cuda/sm90_product.h"

@@ -180,6 +180,45 @@ TEST_F(GemmCpuAmxTest, IsOfferedForBfloat16AtItsLevelOnly) {
   EXPECT_TRUE(configs(p).empty());
 }
 
+TEST_F(GemmCpuAmxTest, OfLargeProductsVectorsAreNotTriedUnlessTilesAreWasted) {
+  const Operands operands(DType::kBFloat16, 64, 64, 64);
+  const auto offers_vectors = [&](std::int64_t m, std::int64_t n,
+                                  std::int64_t k) {
+    GemmProblem p = make_case(DType::kBFloat16, operands).problem;
+    p.m = m, p.n = n, p.k = k;
+    const std::vector<Config> all = kernel_.configs(to_key(p));
+    return all.size() > configs(p).size();
+  };
+  EXPECT_TRUE(offers_vectors(64, 64, 64)) << "is small";
+  EXPECT_FALSE(offers_vectors(1024, 1024, 1024));
+  EXPECT_TRUE(offers_vectors(1024, 1024, 1));
+  EXPECT_TRUE(offers_vectors(16, 16384, 2048));
+  EXPECT_FALSE(offers_vectors(50257, 32, 768));
+}
+
+TEST_F(GemmCpuAmxTest, IsNotOfferedWherePanelsAreMuchLargerThanTheirOperand) {
+  const Operands operands(DType::kBFloat16, 64, 64, 64);
+  GemmProblem p = make_case(DType::kBFloat16, operands).problem;
+  p.n = 1 << 20;
+  p.k = 1;
+  EXPECT_TRUE(configs(p).empty());
+  p.n = 1;
+  p.k = 1 << 22;
+  EXPECT_TRUE(configs(p).empty());
+  p.k = 1 << 20;
+  EXPECT_FALSE(configs(p).empty());
+}
+
+TEST_F(GemmCpuAmxTest, ManyThreadsRearrangeFewKsByColumns) {
+  const Operands operands(DType::kBFloat16, 70, 333, 40);
+  for_each_layout(make_case(DType::kBFloat16, operands), [&](Case test) {
+    test.problem.header.threads = 16;
+    for (const Config& config : configs(test.problem)) {
+      run_and_compare(kernel_, test, operands, config);
+    }
+  });
+}
+
 TEST_F(GemmCpuAmxTest, LeavesTheTimeToTuneManyColumnsToTiles) {
   const GemmCpuSkinny skinny;
   const Operands operands(DType::kBFloat16, 64, 32, 64);

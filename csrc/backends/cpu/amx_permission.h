@@ -6,7 +6,9 @@
 namespace tunedops::cpu {
 
 /// Asks the processor for tiles and bfloat16 products of them, and then the
-/// operating system, which remembers that it was asked.
+/// operating system, which remembers that it was asked: there is no way back,
+/// and from then on it wants signal stacks (sigaltstack) to have room for
+/// tiles.
 bool amx_is_permitted();
 
 }  // namespace tunedops::cpu

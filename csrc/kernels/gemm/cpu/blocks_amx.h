@@ -8,7 +8,6 @@
 #include "kernels/gemm/cpu/tiled_product.h"
 #include "kernels/gemm/cpu/tiles_amx.h"
 
-#include <algorithm>
 #include <type_traits>
 
 namespace tunedops::cpu {
@@ -66,8 +65,8 @@ class Blocks {
   /// Rows from `i` on and columns from `j` on, within the tile.
   void multiply(const Part& part, std::int64_t i, std::int64_t j,
                 const Runs& runs, const BlockSide& pairs, const Ahead& ahead) {
-    const auto columns = std::min<std::int64_t>(kBlock, tile_.product.n - j);
-    const auto rows = std::min<std::int64_t>(kBlock, tile_.rows - i);
+    const auto columns = less_of(kBlock, tile_.product.n - j);
+    const auto rows = less_of(kBlock, tile_.rows - i);
     constexpr bool kColumnsAreRuns = std::is_same_v<Order, ColumnsAreRuns>;
     const bool two_runs = (kColumnsAreRuns ? columns : rows) > kTileLines;
     const bool two_pairs = kColumnsAreRuns || columns > kTileLines;

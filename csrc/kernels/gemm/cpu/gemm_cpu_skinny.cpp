@@ -258,6 +258,9 @@ GemmCpuSkinny::do_configs(const GemmProblem& problem) const {
 
 std::unique_ptr<ConfigSpace>
 GemmCpuSkinny::do_space(const GemmProblem& problem) const {
+  if (has_amx(problem) && problem.n > kMostBesideAmx) {
+    return nullptr;
+  }
   std::vector<ListedSpace::Entry> entries;
   for (const Parameters& parameters : all_parameters(problem)) {
     ConfigPoint point;

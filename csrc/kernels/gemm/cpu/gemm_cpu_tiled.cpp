@@ -134,23 +134,43 @@ class TiledPlan final : public Plan {
 
   cpu::PackedColumns rearranged(cpu::TurnFunction rearrange, const void* b,
                                 int threads) const {
-    constexpr std::int64_t kGrain = 64;  // ks of a piece
-    constexpr std::int64_t kPanel = 16;  // columns
     cpu::TurnedColumns columns;
     columns.b = b;
     columns.ldb = p_.ldb;
     columns.n = p_.n;
-    columns.ld = divide_up(p_.k, kGrain) * kGrain;
+    columns.ld = cpu::rearranged_length(p_.k);
+    const std::int64_t count =
+        loops_.amx != nullptr ? cpu::rearranged_columns(p_.n) : p_.n;
     columns.to = cpu::thread_scratch<Columns>(
-        size_of(b_dtype()) *
-        static_cast<std::size_t>(columns.ld * divide_up(p_.n, kPanel) *
-                                 kPanel));
-    parallel_for(divide_up(p_.k, kGrain), threads,
-                 [&](std::int64_t begin, std::int64_t end) {
-                   rearrange(columns, begin * kGrain,
-                             std::min(end * kGrain, p_.k));
-                 });
+        size_of(b_dtype()) * static_cast<std::size_t>(columns.ld * count));
+    rearrange_all(rearrange, columns, threads);
     return {columns.to, columns.ld};
+  }
+
+  // In pieces along k and, where those are too few for all threads, along n.
+  void rearrange_all(cpu::TurnFunction rearrange, const cpu::TurnedColumns& all,
+                     int threads) const {
+    constexpr std::int64_t kGrain = cpu::kRearrangedGrain;
+    constexpr std::int64_t kColumnGrain = 64;
+    const std::int64_t k_pieces = all.ld / kGrain;
+    const std::int64_t wanted = threads == 1 ? 1 : divide_up(threads, k_pieces);
+    const std::int64_t width =
+        divide_up(divide_up(p_.n, wanted), kColumnGrain) * kColumnGrain;
+    const std::int64_t pieces = k_pieces * divide_up(p_.n, width);
+    parallel_for(pieces, threads, [&](std::int64_t piece, std::int64_t end) {
+      while (piece < end) {
+        const std::int64_t column = piece / k_pieces * width;
+        const std::int64_t first = piece % k_pieces;
+        const std::int64_t last = std::min(k_pieces, first + end - piece);
+        cpu::TurnedColumns some = all;
+        some.b =
+            moved(all.b, column * (p_.transpose_b ? 1 : p_.ldb), p_.b_dtype);
+        some.to = moved(all.to, column * all.ld, b_dtype());
+        some.n = std::min(width, p_.n - column);
+        rearrange(some, first * kGrain, std::min(last * kGrain, p_.k));
+        piece += last - first;
+      }
+    });
   }
 
   /// In the form of the loops.

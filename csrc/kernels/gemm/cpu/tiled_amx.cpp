@@ -12,8 +12,6 @@
 #include "kernels/gemm/cpu/panels_amx.h"
 #include "kernels/gemm/cpu/tiled_loops.h"
 
-#include <algorithm>
-
 namespace tunedops::cpu {
 namespace {
 
@@ -26,7 +24,7 @@ void for_each_part(const Tile& tile, const Body& body) {
       ((whole + parts - 1) / parts + kTileKs - 1) / kTileKs * kTileKs;
   for (std::int64_t k = tile.k_begin; k < tile.k_end; k += depth) {
     const std::int64_t rest = tile.k_end - k;
-    body(Part{k, std::min(rest, depth), k == tile.k_begin, rest <= depth});
+    body(Part{k, less_of(rest, depth), k == tile.k_begin, rest <= depth});
   }
 }
 
@@ -35,7 +33,7 @@ Runs rows_of_a(const Tile& tile, const Part& part, std::int64_t i,
   const std::int64_t lda = tile.product.lda;
   const auto* const from = static_cast<const std::uint16_t*>(tile.product.a) +
                            (tile.row + i) * lda + part.begin;
-  const auto count = std::min<std::int64_t>(kBlock, tile.rows - i);
+  const auto count = less_of(kBlock, tile.rows - i);
   Runs runs;
   runs.steps = part.whole_steps();
   if (count % kTileLines == 0) {
@@ -103,8 +101,8 @@ void amx_straight(const Tile& tile) {
       constexpr std::int64_t kPanel = kAmxDepth * kTileLines;
       interleave_runs(static_cast<const std::uint16_t*>(tile.product.a) +
                           part.begin * lda + tile.row + i,
-                      lda, std::min<std::int64_t>(kBlock, tile.rows - i),
-                      part.depth, scratch.strip, kPanel);
+                      lda, less_of(kBlock, tile.rows - i), part.depth,
+                      scratch.strip, kPanel);
       const BlockSide pairs{scratch.strip, kTileKs, kPanel,
                             kTileLines * kTileKs};
       const Ahead ahead = ahead_of(tile, part, i, false);

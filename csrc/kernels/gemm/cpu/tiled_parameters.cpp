@@ -42,10 +42,12 @@ void add_threads(const GemmProblem& p, TiledParameters x,
   }
 }
 
+// It takes b in whole panels, which may be larger than b by far.
 bool may_use_amx(const GemmProblem& p) {
 #if defined(__x86_64__)
   return p.a_dtype == DType::kBFloat16 && usable_isa() >= Isa::kAvx512Amx &&
-         p.n * p.k <= kMostPackedColumns / 2;
+         rearranged_length(p.k) * rearranged_columns(p.n) <=
+             kMostPackedColumns / 2;
 #else
   (void)p;
   return false;
@@ -65,10 +67,11 @@ void add_amx(const GemmProblem& p, std::vector<TiledParameters>& all) {
 }
 
 /// So large that vectors cannot keep up: no time is spent on measuring them.
+/// Not where tiles are mostly filled up with zeros, nor where b is rearranged
+/// for a single strip of a.
 bool is_for_amx_only(const GemmProblem& p) {
   constexpr double kLarge = 1 << 20;  // multiply-adds of one matrix
-  constexpr std::int64_t kTile = 16;
-  return p.m >= kTile && p.n >= kTile &&
+  return p.m >= kTileRows && p.n >= 16 && p.k >= 32 &&
          work(p) / static_cast<double>(p.batch) >= kLarge;
 }
 
@@ -96,6 +99,15 @@ std::int64_t row_tiles(const GemmProblem& p, const TiledParameters& x) {
 
 std::int64_t tiles(const GemmProblem& p, const TiledParameters& x) {
   return row_tiles(p, x) * divide_up(p.n, x.columns);
+}
+
+std::int64_t rearranged_length(std::int64_t k) {
+  return divide_up(k, kRearrangedGrain) * kRearrangedGrain;
+}
+
+std::int64_t rearranged_columns(std::int64_t n) {
+  constexpr std::int64_t kPanel = 16;
+  return divide_up(n, kPanel) * kPanel;
 }
 
 std::int64_t k_of_split(const GemmProblem& p, int splits) {

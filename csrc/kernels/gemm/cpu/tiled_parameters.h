@@ -25,6 +25,12 @@ struct TiledParameters {
 /// Bytes of b that may have to be put into another form.
 inline constexpr std::int64_t kMostPackedColumns = 64 << 20;
 
+/// Of columns of b that are rearranged: how long each is, a multiple of so many
+/// ks, and how many there are with AMX, which takes panels of them.
+inline constexpr std::int64_t kRearrangedGrain = 64;
+std::int64_t rearranged_length(std::int64_t k);
+std::int64_t rearranged_columns(std::int64_t n);
+
 std::int64_t row_tiles(const GemmProblem& problem, const TiledParameters& x);
 std::int64_t tiles(const GemmProblem& problem, const TiledParameters& x);
 

@@ -15,6 +15,11 @@
 namespace tunedops::cpu {
 namespace {
 
+// Not std::min: what is compiled for AMX may share no function with the rest.
+inline std::int64_t less_of(std::int64_t left, std::int64_t right) {
+  return left < right ? left : right;
+}
+
 inline constexpr int kTileLines = 16;  // of a tile register, of 64 bytes
 inline constexpr int kTileKs = 32;     // that one instruction multiplies
 inline constexpr int kBlock = 2 * kTileLines;  // rows and columns of a block

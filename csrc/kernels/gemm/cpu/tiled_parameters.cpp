@@ -141,7 +141,8 @@ Config to_config(const TiledParameters& x) {
       .with("splitk", x.splits);
 }
 
-const TiledLoops& tiled_loops(const GemmProblem& p, const TiledParameters& x) {
+const TiledLoops& tiled_loops(const GemmProblem& p,
+                              [[maybe_unused]] const TiledParameters& x) {
 #if defined(__x86_64__)
   if (x.has_amx()) {
     return kTiledBfloat16Amx;

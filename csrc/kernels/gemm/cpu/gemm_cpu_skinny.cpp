@@ -186,14 +186,11 @@ class SkinnyPlan final : public Plan {
   SkinnyProduct product_;
 };
 
-// Of more columns than that vectors are some times slower than tiles, and the
-// time to tune is better spent on those.
-constexpr std::int64_t kMostBesideAmx = 8;
-
-// Whether there are instructions for whole tiles, as torch's kernels use too.
-bool has_amx(const GemmProblem& problem) {
-  return problem.a_dtype == DType::kBFloat16 &&
-         cpu::usable_isa() >= Isa::kAvx512Amx;
+// Vectors are some times slower than tiles of so many columns, and the time to
+// tune is better spent on those.
+bool is_for_tiles(const GemmProblem& problem) {
+  constexpr std::int64_t kMostForVectors = 8;
+  return cpu::multiplies_tiles(problem.a_dtype) && problem.n > kMostForVectors;
 }
 
 }  // namespace
@@ -229,7 +226,7 @@ Status GemmCpuSkinny::do_supports(const GemmProblem& problem) const {
 std::vector<Config>
 GemmCpuSkinny::do_configs(const GemmProblem& problem) const {
   const Parameters best = best_guess(problem);
-  if (has_amx(problem) && problem.n > kMostBesideAmx) {
+  if (is_for_tiles(problem)) {
     return {to_config(problem, best)};
   }
   std::vector<Config> configs;
@@ -258,7 +255,7 @@ GemmCpuSkinny::do_configs(const GemmProblem& problem) const {
 
 std::unique_ptr<ConfigSpace>
 GemmCpuSkinny::do_space(const GemmProblem& problem) const {
-  if (has_amx(problem) && problem.n > kMostBesideAmx) {
+  if (is_for_tiles(problem)) {
     return nullptr;
   }
   std::vector<ListedSpace::Entry> entries;
@@ -280,8 +277,9 @@ GemmCpuSkinny::do_heuristic(const GemmProblem& problem) const {
   const Isa isa = cpu::usable_isa();
   const Isa native =
       problem.a_dtype == DType::kBFloat16 ? Isa::kAvx512Bf16 : Isa::kAvx512;
-  const bool keeps_up = (isa >= native && !has_amx(problem)) ||
-                        (isa >= Isa::kAvx2 && problem.n <= 4);
+  const bool keeps_up =
+      (isa >= native && !cpu::multiplies_tiles(problem.a_dtype)) ||
+      (isa >= Isa::kAvx2 && problem.n <= 4);
   if (weight_bytes(problem) < kBeyondCache || !keeps_up ||
       cpu::useful_threads(pieces(problem), problem.header.threads) <
           problem.header.threads) {

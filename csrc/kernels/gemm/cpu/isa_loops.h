@@ -4,6 +4,7 @@
 // among them at run time.
 
 #include "backends/cpu/isa.h"
+#include "tuning/dtype.h"
 
 namespace tunedops::cpu {
 
@@ -29,6 +30,11 @@ struct IsaLoops {
     return portable;
   }
 };
+
+/// Whether there are instructions for whole tiles of the type.
+inline bool multiplies_tiles(DType dtype) {
+  return dtype == DType::kBFloat16 && usable_isa() >= Isa::kAvx512Amx;
+}
 
 // Of loops that are called `name` and an instruction set; the last argument is
 // the best of them. Other architectures have the portable ones only.

@@ -45,7 +45,7 @@ void add_threads(const GemmProblem& p, TiledParameters x,
 // It takes b in whole panels, which may be larger than b by far.
 bool may_use_amx(const GemmProblem& p) {
 #if defined(__x86_64__)
-  return p.a_dtype == DType::kBFloat16 && usable_isa() >= Isa::kAvx512Amx &&
+  return multiplies_tiles(p.a_dtype) &&
          rearranged_length(p.k) * rearranged_columns(p.n) <=
              kMostPackedColumns / 2;
 #else

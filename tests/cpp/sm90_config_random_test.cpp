@@ -17,6 +17,7 @@ namespace tunedops::cuda {
 namespace {
 
 constexpr std::size_t kCap = std::size_t{32} << 20;
+constexpr std::size_t kMostOwnWorkspace = std::size_t{512} << 20;
 
 /// Around a config that could be one.
 Config random_config(RandomGpuProblems& random) {
@@ -32,17 +33,22 @@ Config random_config(RandomGpuProblems& random) {
           .with("splitk", random.or_any(random.size(5)))
           .with("turned", random.or_any(random.below(2)))
           .with("packed", random.or_any(random.below(2)));
-  return random.below(3) == 0 ? config.with("aside", random.or_any(1)) : config;
+  switch (random.below(4)) {
+  case 0:
+    return config.with("aside", random.or_any(1));
+  case 1:
+    return config.with("streamk", random.or_any(2 + random.below(200)));
+  default:
+    return config;
+  }
 }
 
 void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
-  EXPECT_LE(sm90_splits(p, x).workspace_bytes(), kCap);
+  EXPECT_LE(sm90_splits(p, x).workspace_bytes(),
+            x.streams > 0 ? kMostOwnWorkspace : kCap);
   EXPECT_LE(sm90_splits(p, x).blocks(),
             std::numeric_limits<std::int32_t>::max());
-  if (x.splits > 1) {
-    EXPECT_LE(sm90_splits(p, x).tiles * p.batch,
-              static_cast<std::int64_t>(kMostCounters));
-  }
+  EXPECT_LE(sm90_splits(p, x).counters(), kMostCounters);
   const HalfLayout layout = sm90_layout(p, x);
   for (const HalfLines& access : {layout.a, layout.b}) {
     EXPECT_TRUE(access.is_aligned || !x.packed);
@@ -54,8 +60,7 @@ void expect_fits(const GemmProblem& p, const Sm90Parameters& x) {
   EXPECT_LE(sm90_shared_bytes(sm90_stage_bytes(p, x), x.stages,
                               sm90_output_bytes(p, x)),
             kSm90MostSharedBytes);
-  constexpr std::size_t kMostPacked = std::size_t{512} << 20;
-  EXPECT_LE(sm90_packed(p, x).bytes(), kMostPacked);
+  EXPECT_LE(sm90_packed(p, x).bytes(), kMostOwnWorkspace);
   EXPECT_EQ(sm90_packed(p, x).bytes() > 0, x.packed);
   const auto again = sm90_from_config(p, kCap, to_config(x));
   ASSERT_TRUE(again.has_value());

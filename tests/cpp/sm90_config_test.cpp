@@ -287,6 +287,63 @@ TEST(Sm90Aside, IsOfferedWhereBlocksHaveSeveralTiles) {
   EXPECT_FALSE(offers(gpu_problem(4096, 4096, 768)));
 }
 
+Config with_streams(int streams, int cluster_m = 1) {
+  return to_config({.tile_m = 256,
+                    .tile_n = 128,
+                    .cluster_m = cluster_m,
+                    .streams = streams});
+}
+
+bool can_stream(const GemmProblem& p, const Config& config,
+                std::size_t cap = kCap) {
+  return sm90_from_config(p, cap, config).has_value();
+}
+
+TEST(Sm90Streams, AreNamedWhereBlocksShareSteps) {
+  EXPECT_EQ(with_streams(132).to_text(),
+            "_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_"
+            "0_streamk_132");
+  const GemmProblem p = gpu_problem(4096, 1024, 4096);  // 128 tiles
+  EXPECT_TRUE(can_stream(p, with_streams(132)));
+  EXPECT_TRUE(can_stream(p, with_streams(132, 2)));
+  EXPECT_TRUE(can_stream(p, with_streams(100)));
+  EXPECT_TRUE(can_stream(p, with_streams(132), 0))
+      << "they have a cap of their own";
+}
+
+TEST(Sm90Streams, TakeWhatIsLeftOverOnly) {
+  const GemmProblem p = gpu_problem(4096, 1024, 4096);
+  EXPECT_FALSE(can_stream(p, with_streams(64))) << "whole rounds";
+  EXPECT_FALSE(can_stream(p, with_streams(33, 2))) << "half a cluster";
+  EXPECT_FALSE(can_stream(p, with_streams(-132)));
+  EXPECT_FALSE(can_stream(p, with_streams(5000))) << "as many as counters";
+  EXPECT_TRUE(can_stream(gpu_problem(256, 128, 4096), with_streams(62)));
+  EXPECT_FALSE(can_stream(gpu_problem(256, 128, 4096), with_streams(63)))
+      << "more than may meet in a tile";
+  EXPECT_FALSE(can_stream(gpu_problem(4096, 1024, 64), with_streams(132)))
+      << "one would have no step";
+  EXPECT_FALSE(can_stream(p, with_streams(132).with("aside", 1)));
+  GemmProblem unsplit = p;
+  unsplit.header.precision = kNoSplitK;
+  EXPECT_FALSE(can_stream(unsplit, with_streams(132)));
+  GemmProblem capped = p;
+  capped.workspace_mib = 32;
+  EXPECT_FALSE(can_stream(capped, with_streams(132))) << "33 MiB";
+  EXPECT_TRUE(can_stream(capped, with_streams(126)));
+}
+
+TEST(Sm90Streams, AreOfferedWhereOtherBlocksWouldBeIdle) {
+  const auto offers = [](const GemmProblem& p) {
+    return std::ranges::any_of(
+        all_sm90_parameters(p, kMultiprocessors, kCap),
+        [](const Sm90Parameters& x) { return x.streams > 0; });
+  };
+  EXPECT_TRUE(offers(gpu_problem(4096, 1024, 4096)));
+  EXPECT_TRUE(offers(gpu_problem(2048, 2048, 4096)));
+  EXPECT_FALSE(offers(gpu_problem(16384, 16384, 4096))) << "not worth it";
+  EXPECT_FALSE(offers(gpu_problem(64, 64, 65536))) << "splits do as well";
+}
+
 TEST(Sm90Supports, MatricesOfABatchAreMultiplesOf16BytesApart) {
   GemmProblem p = in_batches(gpu_problem(128, 128, 128), 5);
   EXPECT_EQ(reason(p), "");

@@ -60,6 +60,19 @@ TEST(Sm90Cost, SplitsOfAClusterCostWhatATileDoes) {
   EXPECT_GT(added(kLarge), added(kSmall));
 }
 
+TEST(Sm90Cost, StreamsPayWhereARoundIsNearlyEmpty) {
+  const auto streamed = [](Sm90Parameters x) {
+    x.streams = 132;
+    return x;
+  };
+  const GemmProblem p =
+      gpu_problem(256 * 134, 128, 8192);  // two rounds for 134
+  constexpr Sm90Parameters kTall{.tile_m = 256, .tile_n = 128, .stages = 4};
+  EXPECT_LT(us(p, streamed(kTall)), 0.75 * us(p, kTall));
+  const GemmProblem full = gpu_problem(256 * 131, 128, 8192);
+  EXPECT_GT(us(full, streamed(kTall)), us(full, kTall));
+}
+
 TEST(Sm90Cost, WritingAsideCostsLittle) {
   const GemmProblem p = gpu_problem(50257, 4096, 768);
   Sm90Parameters aside = kLarge;

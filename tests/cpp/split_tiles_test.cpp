@@ -38,6 +38,18 @@ TEST(SplitTiles, MemoryHoldsEverySplitOfEveryTile) {
   EXPECT_EQ(in_cluster.workspace_bytes(), 0U);
 }
 
+TEST(SplitTiles, StreamsHaveTwoPlacesEachAndACounterForEachTileTheyGoThrough) {
+  const SplitTiles x{.tile = {128, 64}, .tiles = 50, .batch = 2, .streams = 30};
+  EXPECT_EQ(x.blocks(), 30);
+  EXPECT_EQ(x.streamed(), 40) << "two rounds of whole tiles less";
+  EXPECT_EQ(x.counters(), 40U);
+  EXPECT_EQ(x.workspace_bytes(), sizeof(float) * 2 * 30 * 128 * 64);
+  EXPECT_TRUE(can_be(x));
+  SplitTiles even = x;
+  even.streams = 25;
+  EXPECT_FALSE(can_be(even)) << "no tile is left over";
+}
+
 TEST(SplitTiles, EverySplitHasAStep) {
   EXPECT_TRUE(can_be(kInMemory, 3));
   EXPECT_FALSE(can_be(kInMemory, 2));

@@ -252,6 +252,35 @@ def sm90_aside_solutions(key: tuple[str, str], k: int) -> list[str]:
     ]
 
 
+def sm90_stream_solutions(key: tuple[str, str], k: int) -> list[str]:
+    """All tiles of Gemm_Sm90, turned and not, alone and in clusters, whose steps blocks share.
+
+    Wherever some tiles are left over from whole rounds. Operands that are not aligned are packed.
+    Empty if this GPU or the problem is none for it.
+    """
+    if not any(s.startswith("Gemm_Sm90_") for s in _C.candidates(GPU, *key)):
+        return []
+    operands = sm90_operands(key)
+    packed = int(not all(operand.is_aligned for operand in operands))
+    aligned = (operands[0]._replace(is_aligned=True), operands[1]._replace(is_aligned=True))
+    m, n = map(int, key[1].split("_")[1:3])
+    batch = int(key[1].partition("_B_")[2].partition("_")[0] or 1)
+    found = []
+    shapes = itertools.product((0, 1), SM90_TILES, ((1, 1), (2, 1), (1, 2)), (26, 62, 132))
+    for turned, (rows, columns), (cluster_m, cluster_n), streams in shapes:
+        tile = (rows, columns) if turned else (columns, rows)
+        clusters = -(-m // (tile[0] * cluster_m)) * -(-n // (tile[1] * cluster_n)) * batch
+        rounds, left = divmod(clusters * cluster_m * cluster_n, streams)
+        if left == 0 or (rounds == 0 and left * -(-k // 64) < streams):
+            continue
+        found.append(
+            f"Gemm_Sm90_tile_{tile[0]}x{tile[1]}x64_cluster_{cluster_m}x{cluster_n}x1"
+            f"_stages_{sm90_stages(tile, aligned)}"
+            f"_splitk_1_turned_{turned}_packed_{packed}_streamk_{streams}"
+        )
+    return found
+
+
 def sm80_solutions(key: tuple[str, str], k: int) -> list[str]:
     """What Gemm_Sm80 offers, and all its tiles, turned and not; stages and splits take turns.
 

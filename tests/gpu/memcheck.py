@@ -20,7 +20,12 @@ os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")
 
 import torch
 import tunedops
-from gpu_products import sm80_solutions, sm90_aside_solutions, sm90_solutions
+from gpu_products import (
+    sm80_solutions,
+    sm90_aside_solutions,
+    sm90_solutions,
+    sm90_stream_solutions,
+)
 from torch import Tensor
 from tunedops import _C
 
@@ -147,13 +152,29 @@ def packed_runs() -> Iterator[bool]:
         yield is_wrong(y / 8, expected / 8)
 
 
+def stream_runs() -> Iterator[bool]:
+    """Gemm_Sm90 with blocks that share the steps of tiles."""
+    for dtype, k in itertools.product(DTYPES[:2], (1000, 1001)):
+        x, w = torch.randn(700, k).to(dtype), torch.randn(k, 777).to(dtype)
+        expected = x.double() @ w.double()
+        given_x, given_w = on_device(x, 0), on_device(w, 0)
+        key = _C.key_of(given_x, given_w)
+        assert key is not None
+        for solution in sm90_stream_solutions(key, k):
+            with tunedops.force(solution):
+                y = torch.mm(given_x, given_w)
+            if is_wrong(y / 8, expected / 8):
+                print(f"wrong: {solution} {key}")
+            yield is_wrong(y / 8, expected / 8)
+
+
 def main() -> int:
     begin = time.monotonic()
     log = Path(tempfile.mkdtemp()) / "trace.log"
     _C.set_setting("VERBOSE_FILENAME", str(log))
     _C.set_setting("VERBOSE", "3")
     torch.manual_seed(0)
-    wrong = [*skinny_runs(), *tile_runs(), *aside_runs(), *packed_runs()]
+    wrong = [*skinny_runs(), *tile_runs(), *aside_runs(), *packed_runs(), *stream_runs()]
     refused = log.read_text().count(": forced, Default")
     seconds = time.monotonic() - begin
     print(f"memcheck: {len(wrong)} runs, {sum(wrong)} wrong, {refused} refused ({seconds:.0f} s)")

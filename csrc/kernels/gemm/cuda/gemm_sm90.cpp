@@ -27,6 +27,7 @@ using cuda::Sm90Packing;
 using cuda::Sm90Parameters;
 using cuda::Sm90Place;
 using cuda::Sm90Product;
+using cuda::TileStreams;
 
 Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
   const HalfLayout layout = cuda::sm90_layout(p, x);
@@ -38,10 +39,10 @@ Sm90Launch launch_of(const GemmProblem& p, const Sm90Parameters& x) {
   launch.a_has_k_contiguous = (x.turned ? layout.a : layout.b).k_is_contiguous;
   launch.b_has_k_contiguous = (x.turned ? layout.b : layout.a).k_is_contiguous;
   launch.cluster = x.cluster_m * x.cluster_n * x.cluster_k;
-  // Splits that meet in a cluster have one tile only.
+  // Splits that meet in a cluster have one tile only, and streams are blocks.
   const std::int64_t works = cuda::sm90_splits(p, x).blocks();
   launch.blocks = static_cast<int>(
-      x.cluster_k > 1
+      x.cluster_k > 1 || x.streams > 0
           ? works
           : std::min<std::int64_t>(works, multiprocessors / launch.cluster *
                                               launch.cluster));
@@ -72,6 +73,11 @@ Sm90Product describe(const GemmProblem& p, const Sm90Parameters& x) {
   product.schedule = cuda::schedule_of(
       p, {x.tile_m * x.cluster_m, x.tile_n * x.cluster_n}, turned, x.splits,
       cuda::kSm90StageK, cuda::kTilesDown / product.cluster_rows);
+  if (x.streams > 0) {
+    product.is_streamed = true;
+    product.streams =
+        TileStreams(product.schedule, x.streams / (x.cluster_m * x.cluster_n));
+  }
   product.output = cuda::output_of(p);
   return product;
 }
@@ -151,7 +157,7 @@ Coordinates coordinates_of(const Sm90Parameters& x) {
           doublings(x.cluster_m),        doublings(x.cluster_n),
           doublings(x.splits),           x.turned ? 1.0F : 0.0F,
           x.cluster_k > 1 ? 1.0F : 0.0F, x.packed ? 1.0F : 0.0F,
-          x.aside ? 1.0F : 0.0F};
+          x.aside ? 1.0F : 0.0F,         x.streams > 0 ? 1.0F : 0.0F};
 }
 
 std::vector<ListedSpace::Entry>
@@ -202,12 +208,12 @@ std::vector<Config> GemmSm90::do_configs(const GemmProblem& problem) const {
 std::unique_ptr<ConfigSpace>
 GemmSm90::do_space(const GemmProblem& problem) const {
   const std::vector<Sm90Parameters> all = all_parameters(problem);
-  std::size_t packed = 0;
+  std::size_t workspace = cuda::workspace_cap(problem);
   for (const Sm90Parameters& x : all) {
-    packed = std::max(packed, cuda::sm90_packed(problem, x).bytes());
+    workspace = std::max(workspace, cuda::sm90_splits_bytes(problem, x) +
+                                        cuda::sm90_packed(problem, x).bytes());
   }
-  return std::make_unique<ListedSpace>(fastest_first(problem, all),
-                                       cuda::workspace_cap(problem) + packed,
+  return std::make_unique<ListedSpace>(fastest_first(problem, all), workspace,
                                        kMostCounters);
 }
 

@@ -185,7 +185,7 @@ class Sm80Block {
   __device__ bool add_splits(const TileWork& work) {
     constexpr int kColumnTiles = Tile::kWarpColumns / 8;
     return add_up_splits<Tile::kWarpRows / 8 * kColumnTiles * 2, kSm80Threads>(
-        p_.meeting, work, p_.schedule.splits,
+        p_.meeting, work.place, splits_of(p_.schedule, work),
         [&](int i) -> float& {
           return sums_[i / 2 / kColumnTiles][i / 2 % kColumnTiles][i % 2];
         },

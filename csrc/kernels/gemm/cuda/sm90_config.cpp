@@ -65,9 +65,10 @@ bool is_aligned(const GemmProblem& p) {
   return layout.a.is_aligned && layout.b.is_aligned;
 }
 
-// Copies are larger than what libraries want workspace for, so they have a cap
-// of their own unless the problem says what it is.
-std::size_t packing_cap(const GemmProblem& p) {
+// Copies, and the sums of streams, are larger than what libraries want
+// workspace for, so they have a cap of their own unless the problem says what
+// it is.
+std::size_t own_cap(const GemmProblem& p) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
   constexpr std::size_t kMost = 512 * kMiB;
   return p.workspace_mib != 0 ? p.workspace_mib * kMiB : kMost;
@@ -84,7 +85,7 @@ bool can_pack(const GemmProblem& p, const Sm90Parameters& x) {
   if (!x.packed) {
     return true;
   }
-  const std::size_t cap = packing_cap(p);
+  const std::size_t cap = own_cap(p);
   const HalfLayout layout = half_layout(p);
   for (const HalfLines& lines : {layout.a, layout.b}) {
     if (!lines.is_aligned &&
@@ -94,6 +95,11 @@ bool can_pack(const GemmProblem& p, const Sm90Parameters& x) {
   }
   return !is_aligned(p) &&
          sm90_splits_bytes(p, x) + sm90_packed(p, x).bytes() <= cap;
+}
+
+bool can_stream(const Sm90Parameters& x) {
+  return x.streams == 0 || (!x.aside && x.cluster_k == 1 &&
+                            x.streams % (x.cluster_m * x.cluster_n) == 0);
 }
 
 std::size_t aligned_up(std::int64_t bytes) {
@@ -135,8 +141,8 @@ bool can_run(const GemmProblem& p, std::size_t workspace_cap,
   return is_tile(x) && is_cluster && x.stages >= kLeastStages &&
          x.stages <= most_stages(p, x) && can_share(p, x) &&
          can_split(p, sm90_splits(p, x), divide_up(p.k, kSm90StageK),
-                   workspace_cap) &&
-         can_pack(p, x) && can_write_aside(p, x);
+                   x.streams > 0 ? own_cap(p) : workspace_cap) &&
+         can_stream(x) && can_pack(p, x) && can_write_aside(p, x);
 }
 
 }  // namespace
@@ -150,7 +156,10 @@ Config to_config(const Sm90Parameters& x) {
           .with("splitk", x.splits)
           .with("turned", x.turned ? 1 : 0)
           .with("packed", x.packed ? 1 : 0);
-  return x.aside ? config.with("aside", 1) : config;
+  if (x.aside) {
+    return config.with("aside", 1);
+  }
+  return x.streams > 0 ? config.with("streamk", x.streams) : config;
 }
 
 Status sm90_supports(const GemmProblem& p, std::size_t workspace_cap) {
@@ -193,6 +202,18 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
       add(x);
     }
   };
+  // Where some blocks would have a tile less than others, and tiles are few.
+  const auto add_streams = [&](Sm90Parameters x) {
+    constexpr int kMostRounds = 8;
+    constexpr int kMostStreamsOfTile = 8;
+    const std::int64_t tiles = sm90_splits(p, x).blocks();
+    const int cluster = x.cluster_m * x.cluster_n;
+    x.streams = multiprocessors / cluster * cluster;
+    if (tiles < kMostRounds * x.streams &&
+        tiles * kMostStreamsOfTile >= x.streams) {
+      add(x);
+    }
+  };
   // Of a tile, all that a search may want to try.
   const auto add_all = [&](const InstructionTile& tile, bool turned,
                            bool packed) {
@@ -206,6 +227,7 @@ std::vector<Sm90Parameters> all_sm90_parameters(const GemmProblem& p,
       x.cluster_n = cluster_n;
       x.splits = x.cluster_k = 1;
       add(x);
+      add_streams(x);
       if (sm90_splits(p, x).blocks() >= multiprocessors) {
         add_aside(x);
         continue;  // all have work
@@ -240,7 +262,8 @@ std::optional<Sm90Parameters> sm90_from_config(const GemmProblem& p,
                          .splits = config_number(config, "splitk"),
                          .turned = config_number(config, "turned") == 1,
                          .packed = config_number(config, "packed") == 1,
-                         .aside = config_number(config, "aside") == 1};
+                         .aside = config_number(config, "aside") == 1,
+                         .streams = config_number(config, "streamk")};
   return to_config(x) == config && can_run(p, workspace_cap, x)
              ? std::optional(x)
              : std::nullopt;
@@ -297,7 +320,8 @@ SplitTiles sm90_splits(const GemmProblem& p, const Sm90Parameters& x) {
           .tiles = clusters * x.cluster_m * x.cluster_n,
           .batch = p.batch,
           .splits = x.splits,
-          .meet_in_memory = x.splits != x.cluster_k};
+          .meet_in_memory = x.splits != x.cluster_k,
+          .streams = x.streams};
 }
 
 std::size_t sm90_stage_bytes(const GemmProblem& p, const Sm90Parameters& x) {

@@ -35,10 +35,13 @@ struct Sm90Parameters {
   // Whether results are written while the next tile is multiplied, where the
   // copy engine cannot write them.
   bool aside = false;
+  // Stream-K: as many blocks share the steps of tiles that would leave some of
+  // them idle; 0 where each computes tiles only.
+  int streams = 0;
 };
 
 /// `_tile_256x128x64_cluster_1x1x1_stages_4_splitk_1_turned_0_packed_0`, with
-/// `_aside_1` where that is so.
+/// `_aside_1` or `_streamk_132` where that is so.
 Config to_config(const Sm90Parameters& parameters);
 
 /// `workspace_cap` in bytes.

@@ -49,12 +49,47 @@ double step_us(const GemmProblem& p, const Sm90Parameters& x) {
               kLeastStep, kOverlapOfStep);
 }
 
-// The blocks that run one after the other on a multiprocessor.
-double waves(const GemmProblem& p, const Sm90Parameters& x,
+// Of a multiprocessor.
+struct Work {
+  double tiles;  // that it begins
+  double steps;
+};
+
+Work work_of(const GemmProblem& p, const Sm90Parameters& x,
              int multiprocessors) {
+  const SplitTiles splits = sm90_splits(p, x);
   const double usable = usable_multiprocessors(
       multiprocessors, x.cluster_m * x.cluster_n * x.cluster_k);
-  return std::ceil(static_cast<double>(sm90_splits(p, x).blocks()) / usable);
+  const double rounds =
+      std::ceil(static_cast<double>(splits.blocks()) / usable);
+  const std::int64_t k_steps = divide_up(p.k, kSm90StageK);
+  if (x.streams == 0) {
+    return {rounds, rounds * static_cast<double>(divide_up(k_steps, x.splits))};
+  }
+  const double tiles =
+      static_cast<double>(splits.tiles * splits.batch) / x.streams;
+  // Streams begin and end within tiles.
+  return {rounds * (std::floor(tiles) + 1),
+          rounds * std::ceil(tiles * static_cast<double>(k_steps))};
+}
+
+double add_splits_us(const GemmProblem& p, const Sm90Parameters& x) {
+  const double tile = x.tile_m * x.tile_n;
+  if (x.cluster_k > 1) {
+    return kClusterSplit + kClusterElement * tile;
+  }
+  if (x.streams > 0) {
+    const SplitTiles splits = sm90_splits(p, x);
+    const double of_tile = 1 + static_cast<double>(x.streams) /
+                                   static_cast<double>(splits.streamed());
+    return kSplit + kPerSplit * of_tile + kSplitElement * tile * 2 * x.streams;
+  }
+  return x.splits > 1
+             ? kSplit + (kPerSplit + kSplitElement * static_cast<double>(p.m) *
+                                         static_cast<double>(p.n) *
+                                         static_cast<double>(p.batch)) *
+                            x.splits
+             : 0;
 }
 
 }  // namespace
@@ -65,25 +100,19 @@ double sm90_cost_us(const GemmProblem& p, const Sm90Parameters& x,
   const auto n = static_cast<double>(p.n);
   const auto k = static_cast<double>(p.k);
   const auto batch = static_cast<double>(p.batch);
-  const auto steps =
-      static_cast<double>(divide_up(divide_up(p.k, kSm90StageK), x.splits));
   const bool has_aligned_lines =
       p.align_out >= 16 && (p.n == 1 || p.ldc % 8 == 0);
   const double write =
       (has_aligned_lines || x.aside ? kWrite : kWriteUnaligned) * x.tile_m *
       x.tile_n / x.cluster_k;
-  const double work =
-      waves(p, x, multiprocessors) * (steps * step_us(p, x) + kBlock + write);
+  const auto [tiles, steps] = work_of(p, x, multiprocessors);
+  const double work = steps * step_us(p, x) + tiles * (kBlock + write);
   const auto bytes = static_cast<double>(size_of(p.a_dtype));
   const double memory = (bytes * (m * k + n * k) +
                          static_cast<double>(size_of(p.out_dtype)) * m * n) *
                         batch / (kMemory * bytes_per_us);
-  double us = kLaunch + both(work, memory, kOverlapOfMemory);
-  if (x.cluster_k > 1) {
-    us += kClusterSplit + kClusterElement * x.tile_m * x.tile_n;
-  } else if (x.splits > 1) {
-    us += kSplit + (kPerSplit + kSplitElement * m * n * batch) * x.splits;
-  }
+  double us =
+      kLaunch + both(work, memory, kOverlapOfMemory) + add_splits_us(p, x);
   if (x.packed) {
     us += kPack + kPackedByte * static_cast<double>(sm90_packed(p, x).bytes());
   }

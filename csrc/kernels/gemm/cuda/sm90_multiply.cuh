@@ -24,7 +24,7 @@ class Sm90Multiplier {
       : p_(product), shared_(shared), warp_(warp),
         writer_(product, shared, warp), aside_(product, shared) {}
 
-  __device__ void run() {
+  __device__ __forceinline__ void run() {
     Sm90Tiles tiles(p_);
     TileWork work;
     while (tiles.next(work)) {
@@ -35,7 +35,7 @@ class Sm90Multiplier {
       }
       if (p_.cluster_splits > 1) {
         meet_in_cluster(work.split);
-      } else if (p_.schedule.splits > 1 && !add_splits(work)) {
+      } else if (is_split(p_.schedule, work) && !add_splits(work, tiles)) {
         continue;
       }
       write(work);
@@ -177,9 +177,9 @@ class Sm90Multiplier {
            warp_ % 4 * kWarpPieceRows;
   }
 
-  __device__ bool add_splits(const TileWork& work) {
+  __device__ bool add_splits(const TileWork& work, const Sm90Tiles& tiles) {
     return add_up_splits<kBlocks * kSums, kSm90Multipliers>(
-        p_.meeting, work, p_.schedule.splits,
+        p_.meeting, work.place, tiles.splits_of(work),
         [&](int i) -> float& { return sums_[i / kSums][i % kSums]; },
         [] { sync_all(); });
   }

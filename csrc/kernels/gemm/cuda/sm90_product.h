@@ -13,6 +13,7 @@
 #include "kernels/gemm/cuda/sm90_stage.h"
 #include "kernels/gemm/cuda/tile_output.h"
 #include "kernels/gemm/cuda/tile_schedule.h"
+#include "kernels/gemm/cuda/tile_streams.h"
 
 namespace tunedops::cuda {
 
@@ -42,6 +43,7 @@ struct Sm90Product {
   bool is_turned;     // the instruction's columns are lines of the output
   bool writes_boxes;  // the copy engine writes the output
   bool writes_aside;  // warps that do not multiply do
+  bool is_streamed;   // a block's steps do not end where tiles do
   int stages;
   int strip_buffers;  // 2, or 1 where there is no room
   int cluster_rows;   // tiles of a cluster, of which one is 1
@@ -50,6 +52,7 @@ struct Sm90Product {
   TileSchedule schedule;  // in clusters of tiles, and pieces along k
   TileOutput output;
   SplitMeeting meeting;
+  TileStreams streams;  // of clusters, if it is streamed
   Sm90Maps a_maps;
   Sm90Maps b_maps;
   CUtensorMap output_map;

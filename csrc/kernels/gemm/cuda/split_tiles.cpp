@@ -2,35 +2,63 @@
 
 #include <limits>
 
+#include "kernels/gemm/cuda/tile_streams.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
+namespace {
+
+constexpr int kMostSplits = 64;
+constexpr std::int64_t kMostInteger = std::numeric_limits<std::int32_t>::max();
+
+// Streams are worth what they cost where some tiles are left over, and few
+// enough where a tile's are no more than splits may be.
+bool can_stream(const SplitTiles& x, std::int64_t k_steps) {
+  const std::int64_t tiles = x.streamed();
+  return x.splits == 1 && x.tiles * x.batch % x.streams != 0 &&
+         k_steps <= kMostInteger / tiles && tiles * k_steps >= x.streams &&
+         x.streams <= (kMostSplits - 2) * tiles;
+}
+
+}  // namespace
+
+std::int64_t SplitTiles::streamed() const {
+  return streams > 0 ? streamed_tiles(static_cast<int>(tiles * batch), streams)
+                     : 0;
+}
 
 std::size_t SplitTiles::counters() const {
+  if (streams > 0) {
+    return static_cast<std::size_t>(streamed());
+  }
   return meet_in_memory ? static_cast<std::size_t>(tiles * batch) : 0;
 }
 
 std::size_t SplitTiles::workspace_bytes() const {
-  return meet_in_memory
-             ? sizeof(float) *
-                   static_cast<std::size_t>(blocks() * tile.m * tile.n)
-             : 0;
+  // Streams may end and begin within tiles.
+  const std::int64_t sums =
+      streams > 0 ? 2 * streams : (meet_in_memory ? blocks() : 0);
+  return sizeof(float) * static_cast<std::size_t>(sums * tile.m * tile.n);
 }
 
 bool can_split(const GemmProblem& p, const SplitTiles& x, std::int64_t k_steps,
                std::size_t workspace_cap) {
-  constexpr int kMostSplits = 64;
-  if (x.splits < 1 || x.splits > kMostSplits) {
+  if (x.splits < 1 || x.splits > kMostSplits || x.streams < 0) {
     return false;
   }
   // Before all that multiplies them.
-  if (x.tiles > std::numeric_limits<std::int32_t>::max() / x.batch / x.splits) {
+  if (x.tiles > kMostInteger / x.batch / x.splits) {
     return false;
   }
-  return x.splits == 1 ||
-         ((p.header.precision & kNoSplitK) == 0 && x.splits <= k_steps &&
-          x.tiles * x.batch <= static_cast<std::int64_t>(kMostCounters) &&
-          x.workspace_bytes() <= workspace_cap);
+  if (x.splits == 1 && x.streams == 0) {
+    return true;
+  }
+  if ((p.header.precision & kNoSplitK) != 0 ||
+      x.streams > static_cast<int>(kMostCounters)) {
+    return false;
+  }
+  return (x.streams > 0 ? can_stream(x, k_steps) : x.splits <= k_steps) &&
+         x.counters() <= kMostCounters && x.workspace_bytes() <= workspace_cap;
 }
 
 }  // namespace tunedops::cuda

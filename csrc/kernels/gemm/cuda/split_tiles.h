@@ -1,7 +1,8 @@
 #pragma once
 
-// The tiles of an output, each computed by as many blocks as k is split into:
-// how many blocks these are, and what they need to add up their sums.
+// The tiles of an output, each computed by as many blocks as k is split into,
+// or some by the streams that they lie in (tile_streams.h): how many blocks
+// these are, and what they need to add up their sums.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +20,16 @@ struct SplitTiles {
   // Where the splits of a tile meet, unless there is one only or a cluster adds
   // them up.
   bool meet_in_memory = false;
+  int streams = 0;  // blocks, where they go through tiles in place of splits
 
-  std::int64_t blocks() const { return tiles * batch * splits; }
+  std::int64_t blocks() const {
+    return streams > 0 ? streams : tiles * batch * splits;
+  }
 
-  /// One for each tile.
+  /// That streams go through.
+  std::int64_t streamed() const;
+
+  /// One for each tile that is split.
   std::size_t counters() const;
 
   /// The sums of all splits, until they are added up.

@@ -56,6 +56,19 @@ struct TileWork {
   int place;  // of the tile among all
 };
 
+/// Those of one tile, and where each has its sums: place(split), in tiles.
+struct TileSplits {
+  int own;
+  int count;
+  int first_place;
+  int next_place;  // of the one after the first
+  int distance;
+
+  constexpr int place(int split) const {
+    return split == 0 ? first_place : next_place + (split - 1) * distance;
+  }
+};
+
 /// Where the splits of a tile meet.
 struct SplitMeeting {
   float* partial;      // sums, in workspace
@@ -70,11 +83,8 @@ constexpr int first_step_of(const TileSchedule& x, int split) {
   return split * x.steps_each + (split < x.steps_more ? split : x.steps_more);
 }
 
-/// `number` counts all works.
-constexpr TileWork work_of(const TileSchedule& x, int number) {
-  TileWork work{};
-  work.place = x.by_splits.divide(number);
-  work.split = number - work.place * x.splits;
+/// Which tile is at the work's place.
+constexpr void find_tile(const TileSchedule& x, TileWork& work) {
   work.batch = x.by_matrix.divide(work.place);
   const int tile = work.place - work.batch * x.row_tiles * x.column_tiles;
   const int group = x.by_group.divide(tile);
@@ -84,9 +94,35 @@ constexpr TileWork work_of(const TileSchedule& x, int number) {
   const int rows = is_last ? x.last_rows : x.tiles_down;
   work.column_tile = (is_last ? x.by_last_rows : x.by_rows).divide(in_group);
   work.row_tile = first_row + in_group - work.column_tile * rows;
+}
+
+/// `number` counts all works. Not yet which tile it is.
+constexpr TileWork split_at(const TileSchedule& x, int number) {
+  TileWork work{};
+  work.place = x.by_splits.divide(number);
+  work.split = number - work.place * x.splits;
   work.k_begin = first_step_of(x, work.split);
   work.k_end = first_step_of(x, work.split + 1);
   return work;
+}
+
+constexpr TileWork work_of(const TileSchedule& x, int number) {
+  TileWork work = split_at(x, number);
+  find_tile(x, work);
+  return work;
+}
+
+constexpr bool is_split(const TileSchedule& x, const TileWork& work) {
+  return work.k_end - work.k_begin < x.k_steps;
+}
+
+constexpr TileSplits splits_of(const TileSchedule& x, const TileWork& work) {
+  const int first = work.place * x.splits;
+  return {.own = work.split,
+          .count = x.splits,
+          .first_place = first,
+          .next_place = first + 1,
+          .distance = 1};
 }
 
 }  // namespace tunedops::cuda

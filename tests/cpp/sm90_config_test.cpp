@@ -315,7 +315,9 @@ TEST(Sm90Streams, TakeWhatIsLeftOverOnly) {
   const GemmProblem p = gpu_problem(4096, 1024, 4096);
   EXPECT_FALSE(can_stream(p, with_streams(64))) << "whole rounds";
   EXPECT_FALSE(can_stream(p, with_streams(33, 2))) << "half a cluster";
-  EXPECT_FALSE(can_stream(p, with_streams(-132)));
+  EXPECT_FALSE(can_stream(p, with_streams(0).with("streamk", -132)));
+  EXPECT_FALSE(can_stream(p, with_streams(0).with("streamk", 0)))
+      << "it is named where it is so";
   EXPECT_FALSE(can_stream(p, with_streams(5000))) << "as many as counters";
   EXPECT_TRUE(can_stream(gpu_problem(256, 128, 4096), with_streams(62)));
   EXPECT_FALSE(can_stream(gpu_problem(256, 128, 4096), with_streams(63)))

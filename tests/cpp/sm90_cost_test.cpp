@@ -65,11 +65,10 @@ TEST(Sm90Cost, StreamsPayWhereARoundIsNearlyEmpty) {
     x.streams = 132;
     return x;
   };
-  const GemmProblem p =
-      gpu_problem(256 * 134, 128, 8192);  // two rounds for 134
   constexpr Sm90Parameters kTall{.tile_m = 256, .tile_n = 128, .stages = 4};
+  const GemmProblem p = gpu_problem(256 * 67, 128 * 2, 8192);  // 134 tiles
   EXPECT_LT(us(p, streamed(kTall)), 0.75 * us(p, kTall));
-  const GemmProblem full = gpu_problem(256 * 131, 128, 8192);
+  const GemmProblem full = gpu_problem(256 * 65, 128 * 2, 8192);
   EXPECT_GT(us(full, streamed(kTall)), us(full, kTall));
 }
 

@@ -271,7 +271,8 @@ def sm90_stream_solutions(key: tuple[str, str], k: int) -> list[str]:
         tile = (rows, columns) if turned else (columns, rows)
         clusters = -(-m // (tile[0] * cluster_m)) * -(-n // (tile[1] * cluster_n)) * batch
         rounds, left = divmod(clusters * cluster_m * cluster_n, streams)
-        if left == 0 or (rounds == 0 and left * -(-k // 64) < streams):
+        few = rounds == 0 and (left * -(-k // 64) < streams or left * 62 < streams)
+        if left == 0 or few:
             continue
         found.append(
             f"Gemm_Sm90_tile_{tile[0]}x{tile[1]}x64_cluster_{cluster_m}x{cluster_n}x1"

@@ -27,4 +27,24 @@ __device__ bool is_last_arrival(unsigned* counter, int splits, bool leads,
   return is_last;
 }
 
+/// The same, of a block that need not arrive if all others have: it will not
+/// then.
+template <class Sync>
+__device__ bool have_others_arrived(unsigned* counter, int splits, bool leads,
+                                    Sync sync) {
+  __shared__ bool have_arrived;
+  if (leads) {
+    have_arrived = *static_cast<volatile unsigned*>(counter) ==
+                   static_cast<unsigned>(splits) - 1;
+    if (have_arrived) {
+      *counter = 0;
+    }
+  }
+  sync();
+  if (have_arrived) {
+    __threadfence();
+  }
+  return have_arrived;
+}
+
 }  // namespace tunedops::cuda

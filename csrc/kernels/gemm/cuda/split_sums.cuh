@@ -22,20 +22,26 @@ __device__ bool add_up_splits(const SplitMeeting& meeting, int counter,
     return meeting.partial +
            std::int64_t{kCount} * kThreads * splits.place(split) + threadIdx.x;
   };
-  float* const own = sums_of(splits.own);
+  unsigned* const arrivals = meeting.counters + counter;
+  // The first of them adds others to what it has, as they would be added.
+  int next = 1;
+  if (splits.own > 0 || !splits.first_comes_last ||
+      !have_others_arrived(arrivals, splits.count, threadIdx.x == 0, sync)) {
+    float* const own = sums_of(splits.own);
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    own[i * kThreads] = sum(i);
-  }
-  if (!is_last_arrival(meeting.counters + counter, splits.count,
-                       threadIdx.x == 0, sync)) {
-    return false;
-  }
+    for (int i = 0; i < kCount; ++i) {
+      own[i * kThreads] = sum(i);
+    }
+    if (!is_last_arrival(arrivals, splits.count, threadIdx.x == 0, sync)) {
+      return false;
+    }
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    sum(i) = 0;
+    for (int i = 0; i < kCount; ++i) {
+      sum(i) = 0;
+    }
+    next = 0;
   }
-  for (int split = 0; split < splits.count; ++split) {
+  for (int split = next; split < splits.count; ++split) {
     const float* const part = sums_of(split);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {

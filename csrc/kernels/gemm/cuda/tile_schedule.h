@@ -63,6 +63,7 @@ struct TileSplits {
   int first_place;
   int next_place;  // of the one after the first
   int distance;
+  bool first_comes_last;  // as a rule
 
   constexpr int place(int split) const {
     return split == 0 ? first_place : next_place + (split - 1) * distance;
@@ -122,7 +123,8 @@ constexpr TileSplits splits_of(const TileSchedule& x, const TileWork& work) {
           .count = x.splits,
           .first_place = first,
           .next_place = first + 1,
-          .distance = 1};
+          .distance = 1,
+          .first_comes_last = false};
 }
 
 }  // namespace tunedops::cuda

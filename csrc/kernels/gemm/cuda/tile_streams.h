@@ -62,7 +62,8 @@ constexpr TileWork part_at(const TileSchedule& schedule, const TileStreams& x,
 }
 
 /// `tile`: of which `stream` has a part. A stream begins within one tile at
-/// most, and ends within one: so each has two places.
+/// most, and ends within one: so each has two places. What streams begin with
+/// is done long before what they end with, which is the first part of a tile.
 constexpr TileSplits splits_of(const TileSchedule& schedule,
                                const TileStreams& x, int tile, int stream) {
   const int first = tile * schedule.k_steps;
@@ -72,7 +73,8 @@ constexpr TileSplits splits_of(const TileSchedule& schedule,
               stream_of(x, first + schedule.k_steps - 1) - first_stream + 1,
           .first_place = first_stream + x.count,
           .next_place = first_stream + 1,
-          .distance = 1};
+          .distance = 1,
+          .first_comes_last = true};
 }
 
 }  // namespace tunedops::cuda

@@ -16,8 +16,9 @@ struct Job {
   uint4* to;
   std::int64_t line_bytes;  // from line to line
   std::int64_t matrix_bytes;
-  int used_bytes;  // of a line
-  int chunks;      // of all
+  const char* end;  // of the last line
+  int used_bytes;   // of a line
+  int chunks;       // of all
   int lines;
   int chunks_of_line;
   Divisor by_line;
@@ -28,22 +29,40 @@ struct Jobs {
   Job of[2];
 };
 
-// Eight elements that begin at a multiple of 2 bytes; what is behind `end` is
-// not read, unless it is in the same 16 bytes as what is before.
-__device__ uint4 load_anywhere(const char* from, const char* end) {
-  const auto address = reinterpret_cast<std::uintptr_t>(from);
-  const auto early = static_cast<unsigned>(address % 16);
-  const auto* const whole = reinterpret_cast<const uint4*>(address - early);
-  if (reinterpret_cast<const char*>(whole) >= end) {
+// 16 bytes at a multiple of that. What is behind the operand is not read, nor
+// what is behind the line, `line_end`, unless that is among the 16.
+__device__ uint4 load_whole(const char* from, const char* line_end,
+                            const char* operand_end) {
+  if (from >= line_end) {
     return make_uint4(0, 0, 0, 0);  // the line is shorter than its copy
   }
-  const uint4 low = __ldg(whole);
+  if (from + 16 <= operand_end) {
+    return __ldg(reinterpret_cast<const uint4*>(from));
+  }
+  unsigned words[4]{};
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const char* const at = from + 2 * i;
+    if (at < operand_end) {
+      words[i / 2] |= static_cast<unsigned>(
+                          __ldg(reinterpret_cast<const unsigned short*>(at)))
+                      << (i % 2 * 16);
+    }
+  }
+  return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// Eight elements that begin at a multiple of 2 bytes.
+__device__ uint4 load_anywhere(const char* from, const char* line_end,
+                               const char* operand_end) {
+  const auto early =
+      static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 16);
+  const char* const whole = from - early;
+  const uint4 low = load_whole(whole, line_end, operand_end);
   if (early == 0) {
     return low;
   }
-  const uint4 high = reinterpret_cast<const char*>(whole + 1) < end
-                         ? __ldg(whole + 1)
-                         : make_uint4(0, 0, 0, 0);
+  const uint4 high = load_whole(whole + 16, line_end, operand_end);
   unsigned words[] = {low.x,  low.y,  low.z,  low.w,
                       high.x, high.y, high.z, high.w};
   // By two words and by one: which registers are meant has to be known.
@@ -86,7 +105,7 @@ __global__ void __launch_bounds__(kThreads)
     const char* const begin = job.from + matrix * job.matrix_bytes +
                               (line - matrix * job.lines) * job.line_bytes;
     const int at = (chunk - line * job.chunks_of_line) * 16;
-    chunks[i] = load_anywhere(begin + at, begin + job.used_bytes);
+    chunks[i] = load_anywhere(begin + at, begin + job.used_bytes, job.end);
   }
 #pragma unroll
   for (int i = 0; i < kChunks; ++i) {
@@ -99,10 +118,13 @@ __global__ void __launch_bounds__(kThreads)
 
 Job job_of(const PackedLines& x) {
   const auto chunks_of_line = static_cast<int>(packed_pitch(x.length) / 8);
-  return {.from = static_cast<const char*>(x.from),
+  const auto* const from = static_cast<const char*>(x.from);
+  return {.from = from,
           .to = static_cast<uint4*>(x.to),
           .line_bytes = 2 * x.line_stride,
           .matrix_bytes = 2 * x.matrix_stride,
+          .end = from + 2 * ((x.matrices - 1) * x.matrix_stride +
+                             (x.lines - 1) * x.line_stride + x.length),
           .used_bytes = static_cast<int>(2 * x.length),
           .chunks = static_cast<int>(packed_bytes(x) / 16),
           .lines = static_cast<int>(x.lines),

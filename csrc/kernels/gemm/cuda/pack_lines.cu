@@ -29,40 +29,29 @@ struct Jobs {
   Job of[2];
 };
 
-// 16 bytes at a multiple of that. What is behind the operand is not read, nor
-// what is behind the line, `line_end`, unless that is among the 16.
-__device__ uint4 load_whole(const char* from, const char* line_end,
-                            const char* operand_end) {
-  if (from >= line_end) {
-    return make_uint4(0, 0, 0, 0);  // the line is shorter than its copy
-  }
-  if (from + 16 <= operand_end) {
-    return __ldg(reinterpret_cast<const uint4*>(from));
-  }
-  unsigned words[4]{};
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const char* const at = from + 2 * i;
-    if (at < operand_end) {
-      words[i / 2] |= static_cast<unsigned>(
-                          __ldg(reinterpret_cast<const unsigned short*>(at)))
-                      << (i % 2 * 16);
-    }
-  }
-  return make_uint4(words[0], words[1], words[2], words[3]);
+// Where the last 16 bytes begin that the operand, perhaps, has in part only.
+__device__ const char* whole_end(const Job& job) {
+  return job.end - reinterpret_cast<std::uintptr_t>(job.end) % 16;
 }
 
-// Eight elements that begin at a multiple of 2 bytes.
+// Eight elements that begin at a multiple of 2 bytes. What is behind the line
+// is not read, unless it is in the same 16 bytes as what is before; nor is what
+// is behind `whole_end`.
 __device__ uint4 load_anywhere(const char* from, const char* line_end,
-                               const char* operand_end) {
+                               const char* whole_end) {
   const auto early =
       static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 16);
   const char* const whole = from - early;
-  const uint4 low = load_whole(whole, line_end, operand_end);
+  const char* const end = line_end < whole_end ? line_end : whole_end;
+  const auto load = [&](const char* at) {
+    return at < end ? __ldg(reinterpret_cast<const uint4*>(at))
+                    : make_uint4(0, 0, 0, 0);
+  };
+  const uint4 low = load(whole);
   if (early == 0) {
     return low;
   }
-  const uint4 high = load_whole(whole + 16, line_end, operand_end);
+  const uint4 high = load(whole + 16);
   unsigned words[] = {low.x,  low.y,  low.z,  low.w,
                       high.x, high.y, high.z, high.w};
   // By two words and by one: which registers are meant has to be known.
@@ -85,7 +74,36 @@ __device__ uint4 load_anywhere(const char* from, const char* line_end,
                     __funnelshift_r(words[3], words[4], bits));
 }
 
-__global__ void __launch_bounds__(kThreads)
+// The same of what is behind `whole_end`, element by element: what shares 16
+// bytes with an operand's last ones may be another's.
+__device__ uint4 load_last(const char* from, const char* line_end) {
+  unsigned words[4]{};
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const auto* const at = reinterpret_cast<const unsigned short*>(from) + i;
+    if (reinterpret_cast<const char*>(at) < line_end) {
+      words[i / 2] |= static_cast<unsigned>(__ldg(at)) << (i % 2 * 16);
+    }
+  }
+  return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// Where a chunk comes from.
+struct Place {
+  const char* from;
+  const char* line_end;
+};
+
+__device__ Place place_of(const Job& job, int chunk) {
+  const int line = job.by_line.divide(chunk);
+  const int matrix = job.by_matrix.divide(line);
+  const char* const begin = job.from + matrix * job.matrix_bytes +
+                            (line - matrix * job.lines) * job.line_bytes;
+  return {begin + (chunk - line * job.chunks_of_line) * 16,
+          begin + job.used_bytes};
+}
+
+__global__ void __launch_bounds__(kThreads, 5)
     pack(const __grid_constant__ Jobs jobs) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -93,6 +111,10 @@ __global__ void __launch_bounds__(kThreads)
   const Job& job = jobs.of[blockIdx.y];
   const int first =
       static_cast<int>(blockIdx.x * kThreads * kChunks + threadIdx.x);
+  const char* const last = whole_end(job);
+  // Chunks that have some of the last 16 bytes are neighbours, and so of
+  // different threads.
+  int last_chunk = -1;
   uint4 chunks[kChunks];
 #pragma unroll
   for (int i = 0; i < kChunks; ++i) {
@@ -100,12 +122,11 @@ __global__ void __launch_bounds__(kThreads)
     if (chunk >= job.chunks) {
       break;
     }
-    const int line = job.by_line.divide(chunk);
-    const int matrix = job.by_matrix.divide(line);
-    const char* const begin = job.from + matrix * job.matrix_bytes +
-                              (line - matrix * job.lines) * job.line_bytes;
-    const int at = (chunk - line * job.chunks_of_line) * 16;
-    chunks[i] = load_anywhere(begin + at, begin + job.used_bytes, job.end);
+    const auto [from, line_end] = place_of(job, chunk);
+    chunks[i] = load_anywhere(from, line_end, last);
+    if (from + 16 > last && from < line_end) {
+      last_chunk = chunk;
+    }
   }
 #pragma unroll
   for (int i = 0; i < kChunks; ++i) {
@@ -113,6 +134,10 @@ __global__ void __launch_bounds__(kThreads)
     if (chunk < job.chunks) {
       job.to[chunk] = chunks[i];
     }
+  }
+  if (last_chunk >= 0) {
+    const auto [from, line_end] = place_of(job, last_chunk);
+    job.to[last_chunk] = load_last(from, line_end);
   }
 }
 

@@ -20,7 +20,7 @@ tuned_or(const Product& given, const Check& check, const Original& original) {
   // the compiler sees through it.
   const Product product = given;
   const TuningContext& context = current_context();
-  const ThreadState& thread = ThreadState::current();
+  ThreadState& thread = ThreadState::current();
   if (!context.is_active(thread)) [[unlikely]] {
     check();
     return original();
@@ -64,7 +64,7 @@ tuned_out_or(const Product& given, at::Tensor& out, const Check& check,
   // the compiler sees through it.
   const Product product = given;
   const TuningContext& context = current_context();
-  const ThreadState& thread = ThreadState::current();
+  ThreadState& thread = ThreadState::current();
   if (!context.is_active(thread)) [[unlikely]] {
     check();
     return original();

@@ -44,6 +44,9 @@ void def(py::module_& m, const char* name, Result (*function)(Args...)) {
   });
 }
 
+/// Choices inside blocks of code.
+void bind_overlays(py::module_& m);
+
 /// Kernels, devices and processors.
 void bind_facts(py::module_& m);
 

@@ -148,10 +148,6 @@ key_of(const py::object& mat1, const py::object& mat2, const py::object& bias,
   return std::make_pair(std::move(key.op), std::move(key.params));
 }
 
-std::uint32_t exchange_overlay(std::uint32_t overlay) {
-  return std::exchange(ThreadState::current().overlay, overlay);
-}
-
 // A warning from a thread that nobody above could hand it to Python for.
 void warn_directly(const std::string& message) {
   if (Py_IsInitialized() == 0) {
@@ -184,11 +180,6 @@ void bind_switches(py::module_& m) {
   def(m, "install_routing", +[] { install_routing(); });
   def(m, "remove_routing", +[] { remove_routing(); });
   def(m, "routing_is_installed", +[] { return routing_is_installed(); });
-  def(
-      m, "forced_overlay", +[](const std::string& solution) {
-        return getTuningContext().forced_overlay(solution);
-      });
-  m.def("exchange_overlay", &exchange_overlay);
 }
 
 void bind_results(py::module_& m) {
@@ -305,6 +296,7 @@ PYBIND11_MODULE(_C, m) {
   tunedops::bind_results(m);
   tunedops::bind_tuning(m);
   tunedops::bind_facts(m);
+  tunedops::bind_overlays(m);
   if (!tunedops::add_fast_entries(m.ptr())) {
     throw py::error_already_set();
   }

@@ -46,8 +46,8 @@ void TuningContext::trace(const ProblemKey& problem, const Decision& decision) {
 
 TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
                                               Stream stream, Notices& notices) {
-  if (const auto forced = from_overlay(problem)) {
-    return *forced;
+  if (const auto laid = from_overlay(problem, notices)) {
+    return *laid;
   }
   if (const auto stored = from_results(problem, notices)) {
     return *stored;
@@ -59,17 +59,30 @@ TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
 }
 
 std::optional<TuningContext::Decision>
-TuningContext::from_overlay(const ProblemKey& problem) {
+TuningContext::from_overlay(const ProblemKey& problem, Notices& notices) {
   const std::uint32_t overlay = ThreadState::current().overlay;
   if (overlay == 0) {
     return std::nullopt;
   }
+  const KeyText key = key_text(problem);
   const std::lock_guard lock(mutex_);
+  bool is_forced = false;
+  const std::string* const solution =
+      overlays_.find(overlay, problem.header().device(), key, &is_forced);
+  if (solution == nullptr) {
+    return std::nullopt;
+  }
   Decision decision;
-  decision.tier = "forced";
-  // A forced solution that does not fit means Default, which is what `plan`
-  // stays at.
-  (void)plan_of(problem, overlays_.at(overlay - 1), &decision.plan).is_ok();
+  decision.tier = is_forced ? "forced" : "from an overlay";
+  const Status usable = plan_of(problem, *solution, &decision.plan);
+  // What is forced is meant wherever it fits. Results are of this problem.
+  if (!usable.is_ok() && !is_forced) {
+    notices.push_back("solution '" + *solution + "' of '" + key.op + ',' +
+                      key.params +
+                      "', of the results that govern this block, "
+                      "cannot be used and means Default: " +
+                      usable.reason());
+  }
   return decision;
 }
 
@@ -99,6 +112,9 @@ TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
 // whose shapes never repeat asks for each product.
 double TuningContext::tuning_left_ms(const ProblemKey& problem) {
   const ProblemHeader header = problem.header();
+  if (!enabled()) {
+    return 0;  // only an overlay is: it says what to use, not to tune
+  }
   const std::lock_guard lock(mutex_);
   if (!settings_.boolean("TUNING") || settings_.boolean("READ_ONLY") ||
       is_forked() || is_poisoned(header.device_type)) {

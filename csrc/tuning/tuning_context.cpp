@@ -75,7 +75,11 @@ const Backend& TuningContext::backend(Device device) const {
 // --- Switches ---------------------------------------------------------------
 
 void TuningContext::apply_settings() {
-  enabled_ = settings_.boolean("ENABLED");
+  if (settings_.boolean("ENABLED")) {
+    switches_ |= kEnabled;
+  } else {
+    switches_ &= ~kEnabled;
+  }
   log_.set_level(static_cast<int>(settings_.integer("VERBOSE")));
   log_.set_destination(settings_.get("VERBOSE_FILENAME"));
 }
@@ -359,12 +363,32 @@ std::uint32_t TuningContext::forced_overlay(const std::string& solution) {
                                 "'; `doctor` lists the kernels");
   }
   const std::lock_guard lock(mutex_);
-  const auto found = std::find(overlays_.begin(), overlays_.end(), solution);
-  if (found != overlays_.end()) {
-    return static_cast<std::uint32_t>(found - overlays_.begin()) + 1;
+  return overlays_.force(solution);
+}
+
+std::uint32_t TuningContext::add_overlay_results(OverlayResults results) {
+  const std::lock_guard lock(mutex_);
+  return overlays_.add(std::move(results));
+}
+
+void TuningContext::remove_overlay_results(std::uint32_t results) {
+  const std::lock_guard lock(mutex_);
+  overlays_.remove(results);
+}
+
+std::uint32_t TuningContext::lay_overlay(std::uint32_t results,
+                                         std::uint32_t below) {
+  const std::lock_guard lock(mutex_);
+  return overlays_.lay(results, below);
+}
+
+// Whoever has no source says it in ThreadState. With one, what that says is
+// only remembered there, and no block is there any more if none is at all.
+void TuningContext::find_overlay(ThreadState& thread,
+                                 std::uint32_t switches) const {
+  if (auto* const overlay_of_thread = overlay_of_thread_.load()) {
+    thread.overlay = switches > kEnabled ? overlay_of_thread() : 0;
   }
-  overlays_.push_back(solution);
-  return static_cast<std::uint32_t>(overlays_.size());
 }
 
 std::optional<ProblemKey> TuningContext::parse_key(const KeyText& key,

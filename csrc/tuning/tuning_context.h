@@ -21,6 +21,7 @@
 #include "tuning/kernel_registry.h"
 #include "tuning/log.h"
 #include "tuning/op_definition.h"
+#include "tuning/overlays.h"
 #include "tuning/pace.h"
 #include "tuning/plan_cache.h"
 #include "tuning/plan_store.h"
@@ -52,9 +53,14 @@ class TUNEDOPS_PUBLIC TuningContext {
 
   // --- One call -------------------------------------------------------------
 
-  /// Whether products of this thread should ask `plan_for` at all.
-  bool is_active(const ThreadState& thread) const {
-    return (enabled_.load(std::memory_order_relaxed) || thread.overlay != 0) &&
+  /// Whether products of this thread should ask `plan_for` at all. Finds out
+  /// which overlay governs it, first.
+  bool is_active(ThreadState& thread) const {
+    const std::uint32_t switches = switches_.load(std::memory_order_relaxed);
+    if (switches > kEnabled || thread.overlay != 0) [[unlikely]] {
+      find_overlay(thread, switches);
+    }
+    return ((switches & kEnabled) != 0 || thread.overlay != 0) &&
            !thread.originals_only;
   }
   bool is_active() const { return is_active(ThreadState::current()); }
@@ -74,6 +80,7 @@ class TUNEDOPS_PUBLIC TuningContext {
 
   /// The plan to run, or null for torch's original.
   const Plan* plan_for(const ProblemKey& problem, Stream stream) {
+    (void)is_active();  // for the overlay
     const ProblemCache::Entry* const entry = known(problem);
     return entry != nullptr ? entry->plan : resolve(problem, stream);
   }
@@ -104,7 +111,9 @@ class TUNEDOPS_PUBLIC TuningContext {
   /// the environment has set another one.
   void set_setting(const std::string& name, const std::string& value);
   std::vector<Settings::Description> describe_settings();
-  bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
+  bool enabled() const {
+    return (switches_.load(std::memory_order_relaxed) & kEnabled) != 0;
+  }
 
   // --- Results --------------------------------------------------------------
 
@@ -152,6 +161,23 @@ class TUNEDOPS_PUBLIC TuningContext {
   /// Default. Throws std::invalid_argument if no kernel has that name.
   std::uint32_t forced_overlay(const std::string& solution);
 
+  /// Results for overlays, until they are given back; returns their number.
+  std::uint32_t add_overlay_results(OverlayResults results);
+  void remove_overlay_results(std::uint32_t results);
+  /// The overlay of such results that lie on another one, or on none (0).
+  std::uint32_t lay_overlay(std::uint32_t results, std::uint32_t below);
+
+  /// How a thread finds out which overlay governs it: torch carries that to the
+  /// threads on which autograd runs a backward pass. Without, it is what
+  /// ThreadState says. Before the first block begins.
+  void set_overlay_source(std::uint32_t (*overlay_of_thread)()) {
+    overlay_of_thread_ = overlay_of_thread;
+  }
+  /// That a block with an overlay begins or ends, on any thread: the source is
+  /// asked only meanwhile.
+  void overlay_begins() { switches_ += kOverlay; }
+  void overlay_ends() { switches_ -= kOverlay; }
+
   // --- Fork -----------------------------------------------------------------
 
   /// For pthread_atfork: a child must not inherit a lock that nobody in it can
@@ -170,8 +196,14 @@ class TUNEDOPS_PUBLIC TuningContext {
     const char* tier = "on miss";
   };
 
+  // One word, since each call reads it: whether products are looked up, and the
+  // number of blocks that have an overlay.
+  static constexpr std::uint32_t kEnabled = 1;
+  static constexpr std::uint32_t kOverlay = 2;
+
   const OpDefinition& op(OpId id) const;
   const OpDefinition* find_op(OpId id) const;
+  void find_overlay(ThreadState& thread, std::uint32_t switches) const;
   ResultsFile& open_file(Device device, Notices& notices);
   void apply_settings();
   void raise_epoch();
@@ -190,7 +222,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   }
   const Plan* resolve(const ProblemKey& problem, Stream stream);
   Decision decide(const ProblemKey& problem, Stream stream, Notices& notices);
-  std::optional<Decision> from_overlay(const ProblemKey& problem);
+  std::optional<Decision> from_overlay(const ProblemKey& problem,
+                                       Notices& notices);
   std::optional<Decision> from_results(const ProblemKey& problem,
                                        Notices& notices);
   std::optional<Decision> from_tuning(const ProblemKey& problem, Stream stream,
@@ -239,7 +272,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   int process_;
 
   Log log_;
-  std::atomic<bool> enabled_{false};
+  std::atomic<std::uint32_t> switches_{0};
+  std::atomic<std::uint32_t (*)()> overlay_of_thread_{nullptr};
   std::atomic<std::uint64_t> epoch_;
   std::atomic<bool> said_complaints_{false};
   std::atomic<bool> write_on_exit_{true};
@@ -255,7 +289,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   PlanStore plans_;
   Pace pace_;
   UntunedFile untuned_;
-  std::vector<std::string> overlays_;  // forced solutions, id - 1
+  Overlays overlays_;
   bool won_ = false;
   struct Won {
     std::size_t all = 0;

@@ -113,5 +113,81 @@ TEST_F(ContextOverlayTest, OneSolutionIsOneOverlay) {
   EXPECT_EQ(force("Gemm_Fast"), fast);
 }
 
+// --- Results that govern a block ---------------------------------------------
+
+class ContextResultsOverlayTest : public ContextOverlayTest {
+ protected:
+  std::uint32_t lay(std::int64_t n, const std::string& solution,
+                    std::uint32_t below = 0) {
+    OverlayResults results;
+    results.solutions[gemm_op().definition.to_text(gemm(n))] = solution;
+    results.devices = {gemm().header().device()};
+    return context().lay_overlay(
+        context().add_overlay_results(std::move(results)), below);
+  }
+};
+
+TEST_F(ContextResultsOverlayTest, BeatThoseOfTheFile) {
+  write_csv(row(8, "Gemm_Fast") + row(16, "Gemm_Fast"));
+  {
+    const Forced block(lay(8, "Gemm_Slow"));
+    EXPECT_EQ(choice(gemm(8)), "Gemm_Slow");
+    EXPECT_EQ(choice(gemm(16)), "Gemm_Fast") << "of which they say nothing";
+  }
+  EXPECT_EQ(choice(gemm(8)), "Gemm_Fast");
+}
+
+TEST_F(ContextResultsOverlayTest, Nest) {
+  const Forced outer(lay(8, "Gemm_Slow"));
+  {
+    const Forced inner(lay(16, "Gemm_Slow", ThreadState::current().overlay));
+    EXPECT_EQ(choice(gemm(8)), "Gemm_Slow");
+    EXPECT_EQ(choice(gemm(16)), "Gemm_Slow");
+  }
+  EXPECT_EQ(choice(gemm(16)), "Gemm_Fast");
+}
+
+TEST_F(ContextResultsOverlayTest, TuneNothingWhereTheSwitchIsOff) {
+  restart({{"ENABLED", "0"}});
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  write_csv(row(16, "Gemm_Fast"));
+  const Forced block(lay(8, "Gemm_Fast"));
+  EXPECT_EQ(choice(gemm(8)), "Gemm_Fast");
+  EXPECT_EQ(choice(gemm(16)), "Gemm_Fast") << "the file counts in the block";
+  EXPECT_EQ(choice(gemm(32)), "Default");
+  EXPECT_EQ(standard().runs(), 0);
+}
+
+TEST_F(ContextResultsOverlayTest, SayOnceWhatCannotBeUsed) {
+  const Forced block(lay(8, "Gemm_Unable"));
+  EXPECT_EQ(choice(gemm(8)), "Default");
+  EXPECT_EQ(choice(gemm(8)), "Default");
+  ASSERT_EQ(warnings().size(), 1U);
+  EXPECT_NE(warnings()[0].find("'Gemm_Unable'"), std::string::npos);
+}
+
+// --- Which overlay a thread has ----------------------------------------------
+
+thread_local std::uint32_t of_this_thread = 0;
+
+TEST_F(ContextOverlayTest, ASourceIsAskedWhileABlockIsThere) {
+  context().set_overlay_source([] { return of_this_thread; });
+  of_this_thread = force("Gemm_Slow");
+  EXPECT_EQ(choice(gemm()), "Gemm_Fast") << "no block has begun";
+  context().overlay_begins();
+  EXPECT_EQ(choice(gemm()), "Gemm_Slow");
+  std::string other;
+  std::thread([&] { other = choice(gemm()); }).join();
+  EXPECT_EQ(other, "Gemm_Fast");
+  std::thread([&, same = of_this_thread] {
+    of_this_thread = same;  // as torch hands it to autograd's threads
+    other = choice(gemm());
+  }).join();
+  EXPECT_EQ(other, "Gemm_Slow");
+  context().overlay_ends();
+  EXPECT_EQ(choice(gemm()), "Gemm_Fast") << "whatever the source still says";
+  of_this_thread = 0;
+}
+
 }  // namespace
 }  // namespace tunedops

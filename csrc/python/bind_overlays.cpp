@@ -1,0 +1,101 @@
+// Overlays, and which of them governs a thread. torch hands what it keeps of a
+// thread (ThreadLocalPythonObjects) to the threads on which autograd runs a
+// backward pass, so that is where the overlay's number lies: a capsule that is
+// none, but whose address is the number.
+
+#include <ATen/ThreadLocalPythonObjects.h>
+#include <torch/csrc/PyInterpreter.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ops/context.h"
+#include "python/bindings.h"
+
+namespace tunedops {
+namespace {
+
+using at::impl::ThreadLocalPythonObjects;
+
+const std::string kPlace = "tunedops.overlay";
+constexpr const char* kCapsule = "tunedops.overlay";
+
+// By any product while an overlay is in force somewhere; without the GIL, which
+// reading what never changes does not need.
+std::uint32_t overlay_of_thread() {
+  if (!ThreadLocalPythonObjects::contains(kPlace)) {
+    return 0;
+  }
+  const auto& object = ThreadLocalPythonObjects::get(kPlace);
+  PyObject* const capsule = object->ptr(&object->pyinterpreter());
+  return PyCapsule_CheckExact(capsule) == 0
+             ? 0
+             : static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(
+                   PyCapsule_GetPointer(capsule, kCapsule)));
+}
+
+// None stands for no overlay: torch has no way to remove an object in 2.11.
+py::object token_of(std::uint32_t overlay) {
+  if (overlay == 0) {
+    return py::none();
+  }
+  return py::reinterpret_steal<py::object>(PyCapsule_New(
+      reinterpret_cast<void*>(static_cast<std::uintptr_t>(overlay)), kCapsule,
+      nullptr));
+}
+
+/// Puts this thread under an overlay; returns the one before.
+std::uint32_t exchange_overlay(std::uint32_t overlay) {
+  getTuningContext().set_overlay_source(&overlay_of_thread);
+  const std::uint32_t before = overlay_of_thread();
+  ThreadLocalPythonObjects::set(
+      kPlace, std::make_shared<c10::SafePyObject>(
+                  token_of(overlay).release().ptr(), getPyInterpreter()));
+  if (before == 0 && overlay != 0) {
+    getTuningContext().overlay_begins();
+  } else if (before != 0 && overlay == 0) {
+    getTuningContext().overlay_ends();
+  }
+  return before;
+}
+
+// op, params, solution
+using PythonChoice = std::tuple<std::string, std::string, std::string>;
+
+std::uint32_t add_overlay_results(const std::vector<PythonChoice>& choices,
+                                  const std::vector<PythonDevice>& devices) {
+  OverlayResults results;
+  for (const auto& [op, params, solution] : choices) {
+    results.solutions[{op, params}] = solution;
+  }
+  for (const PythonDevice& device : devices) {
+    results.devices.insert(device_from(device));
+  }
+  return getTuningContext().add_overlay_results(std::move(results));
+}
+
+}  // namespace
+
+void bind_overlays(py::module_& m) {
+  m.def("exchange_overlay", &exchange_overlay);
+  m.def("current_overlay", &overlay_of_thread);
+  def(
+      m, "forced_overlay", +[](const std::string& solution) {
+        return getTuningContext().forced_overlay(solution);
+      });
+  def(m, "add_overlay_results", &add_overlay_results);
+  def(
+      m, "remove_overlay_results", +[](std::uint32_t results) {
+        getTuningContext().remove_overlay_results(results);
+      });
+  def(
+      m, "lay_overlay", +[](std::uint32_t results, std::uint32_t below) {
+        return getTuningContext().lay_overlay(results, below);
+      });
+}
+
+}  // namespace tunedops

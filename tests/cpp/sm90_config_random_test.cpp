@@ -88,6 +88,7 @@ TEST(Sm90ConfigRandom, WhatIsOfferedCanRun) {
 TEST(Sm90ConfigRandom, WhatAFileSaysIsRefusedOrCanRun) {
   RandomGpuProblems random(2);
   int taken = 0;
+  int streamed = 0;
   for (int i = 0; i < 30000; ++i) {
     const GemmProblem p = random.next();
     const Config config = random_config(random);
@@ -98,8 +99,20 @@ TEST(Sm90ConfigRandom, WhatAFileSaysIsRefusedOrCanRun) {
       ++taken;
       expect_fits(p, *x);
     }
+    // One that can run, but for how many streams a file says.
+    const auto all = all_sm90_parameters(p, 132, kCap);
+    Sm90Parameters x = all[static_cast<std::size_t>(
+        random.below(static_cast<int>(all.size())))];
+    x.splits = x.cluster_k = 1;
+    x.aside = false;
+    x.streams = static_cast<int>(random.or_any(1 + random.below(300)));
+    if (const auto again = sm90_from_config(p, kCap, to_config(x))) {
+      streamed += again->streams > 0 ? 1 : 0;
+      expect_fits(p, *again);
+    }
   }
   EXPECT_GT(taken, 5);
+  EXPECT_GT(streamed, 100);
 }
 
 }  // namespace

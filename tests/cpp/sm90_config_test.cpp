@@ -186,6 +186,9 @@ TEST(Sm90Packed, SizesOfAnyRowOfAFileAreRefusedAndNotMultiplied) {
   constexpr int kMost = std::numeric_limits<int>::max();
   GemmProblem p = in_batches(gpu_problem(64, 64, 4095), 1 << 26);
   EXPECT_FALSE(takes(p, text));
+  GemmProblem large = gpu_problem(131073, 64, 131073);
+  large.workspace_mib = 65535;
+  EXPECT_FALSE(takes(large, text)) << "32 GiB, more than a copy counts";
   p.k = p.lda = p.ldb = kMost;  // 2^64 bytes, which are 0 as an integer
   p.stride_a = p.stride_b = std::int64_t{1} << 36;
   EXPECT_FALSE(takes(p, text));
@@ -318,9 +321,8 @@ TEST(Sm90Streams, TakeWhatIsLeftOverOnly) {
   EXPECT_FALSE(can_stream(p, with_streams(0).with("streamk", -132)));
   EXPECT_FALSE(can_stream(p, with_streams(0).with("streamk", 0)))
       << "it is named where it is so";
-  EXPECT_FALSE(can_stream(p, with_streams(5000))) << "as many as counters";
-  EXPECT_TRUE(can_stream(gpu_problem(256, 128, 4096), with_streams(62)));
-  EXPECT_FALSE(can_stream(gpu_problem(256, 128, 4096), with_streams(63)))
+  EXPECT_TRUE(can_stream(gpu_problem(256, 128, 15872), with_streams(62)));
+  EXPECT_FALSE(can_stream(gpu_problem(256, 128, 15872), with_streams(66)))
       << "more than may meet in a tile";
   EXPECT_FALSE(can_stream(gpu_problem(4096, 1024, 64), with_streams(132)))
       << "one would have no step";

@@ -50,6 +50,19 @@ TEST(SplitTiles, StreamsHaveTwoPlacesEachAndACounterForEachTileTheyGoThrough) {
   EXPECT_FALSE(can_be(even)) << "no tile is left over";
 }
 
+TEST(SplitTiles, NoMoreStreamsMeetInATileThanSplitsMay) {
+  const auto can_stream = [](int tiles, int streams, std::int64_t k_steps) {
+    return can_be({.tile = {128, 64}, .tiles = tiles, .streams = streams},
+                  k_steps);
+  };
+  EXPECT_TRUE(can_stream(1, 62, 62 * 4));
+  EXPECT_FALSE(can_stream(1, 64, 64 * 4));
+  // Streams of one step and of two: the last tiles have those of one.
+  EXPECT_FALSE(can_stream(10, 620, 112));
+  EXPECT_TRUE(can_stream(10, 560, 112 * 2)) << "four steps each";
+  EXPECT_FALSE(can_stream(5001, 5000, 64)) << "as many as there are counters";
+}
+
 TEST(SplitTiles, EverySplitHasAStep) {
   EXPECT_TRUE(can_be(kInMemory, 3));
   EXPECT_FALSE(can_be(kInMemory, 2));

@@ -114,9 +114,10 @@ def check_repeats(a: Tensor, b: Tensor, solutions_of: Solutions) -> None:
     for solution in solutions_of(key, a.shape[-1]):
         with tunedops.force(solution):
             first = tunedops.mm(a, b)
+            bits = first.view(torch.int16 if first.itemsize == 2 else torch.int32)
             different = torch.zeros((), dtype=torch.int64, device="cuda")
             for _ in range(20):
-                different += (tunedops.mm(a, b) != first).sum()
+                different += (tunedops.mm(a, b).view(bits.dtype) != bits).sum()
         assert different.item() == 0, (solution, key)
 
 
@@ -255,30 +256,44 @@ def sm90_aside_solutions(key: tuple[str, str], k: int) -> list[str]:
 def sm90_stream_solutions(key: tuple[str, str], k: int) -> list[str]:
     """All tiles of Gemm_Sm90, turned and not, alone and in clusters, whose steps blocks share.
 
-    Wherever some tiles are left over from whole rounds. Operands that are not aligned are packed.
-    Empty if this GPU or the problem is none for it.
+    Wherever some tiles are left over from whole rounds. Operands that are not aligned are packed
+    or shifted. Empty if this GPU or the problem is none for it.
     """
     if not any(s.startswith("Gemm_Sm90_") for s in _C.candidates(GPU, *key)):
         return []
-    operands = sm90_operands(key)
-    packed = int(not all(operand.is_aligned for operand in operands))
-    aligned = (operands[0]._replace(is_aligned=True), operands[1]._replace(is_aligned=True))
-    m, n = map(int, key[1].split("_")[1:3])
-    batch = int(key[1].partition("_B_")[2].partition("_")[0] or 1)
+    given = sm90_operands(key)
+    is_aligned = all(operand.is_aligned for operand in given)
     found = []
-    shapes = itertools.product((0, 1), SM90_TILES, ((1, 1), (2, 1), (1, 2)), (26, 62, 132))
-    for turned, (rows, columns), (cluster_m, cluster_n), streams in shapes:
+    for packed in (0,) if is_aligned else (0, 1):
+        a, b = (x._replace(is_aligned=bool(packed) or x.is_aligned) for x in given)
+        found += sm90_stream_configs(key, k, a, b, packed)
+    return found
+
+
+def sm90_stream_configs(
+    key: tuple[str, str], k: int, a: Sm90Operand, b: Sm90Operand, packed: int
+) -> list[str]:
+    """Of operands that are aligned or not as the kernel finds them."""
+    m, n = map(int, key[1].split("_")[1:3])
+    k_steps = math.ceil(k / 64)
+    batch = int(key[1].partition("_B_")[2].partition("_")[0] or 1)
+    clusters = [(1, 1)] + [(2, 1)] * b.is_aligned + [(1, 2)] * a.is_aligned
+    found = []
+    for turned, (rows, columns), cluster in itertools.product((0, 1), SM90_TILES, clusters):
         tile = (rows, columns) if turned else (columns, rows)
-        clusters = -(-m // (tile[0] * cluster_m)) * -(-n // (tile[1] * cluster_n)) * batch
-        rounds, left = divmod(clusters * cluster_m * cluster_n, streams)
-        few = rounds == 0 and (left * -(-k // 64) < streams or left * 62 < streams)
-        if left == 0 or few:
-            continue
-        found.append(
-            f"Gemm_Sm90_tile_{tile[0]}x{tile[1]}x64_cluster_{cluster_m}x{cluster_n}x1"
-            f"_stages_{sm90_stages(tile, aligned)}"
-            f"_splitk_1_turned_{turned}_packed_{packed}_streamk_{streams}"
-        )
+        across = math.ceil(n / (tile[1] * cluster[1]))
+        blocks = math.ceil(m / (tile[0] * cluster[0])) * across * batch
+        for streams in (26, 62, 132):
+            rounds, left = divmod(blocks * cluster[0] * cluster[1], streams)
+            # As split_tiles.cpp has it: something is left over, and no more than 64 meet in a tile.
+            steps = (left + streams * (rounds > 0)) * k_steps // streams
+            if left == 0 or steps == 0 or math.ceil(k_steps / steps) >= 64:
+                continue
+            found.append(
+                f"Gemm_Sm90_tile_{tile[0]}x{tile[1]}x64_cluster_{cluster[0]}x{cluster[1]}x1"
+                f"_stages_{sm90_stages(tile, (a, b))}"
+                f"_splitk_1_turned_{turned}_packed_{packed}_streamk_{streams}"
+            )
     return found
 
 

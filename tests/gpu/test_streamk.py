@@ -45,13 +45,15 @@ def test_every_tile(m: int, n: int, k: int, layout: str, dtype: torch.dtype) -> 
 def test_with_bias_activation_and_scale() -> None:
     x, weight, bias = randn(1000, 640), randn(1001, 640), randn(1001)
     exact = (x.double() @ weight.double().t() + bias.double()).relu()
-    scaled = 0.5 * (x.double() @ weight.double().t())
+    scaled, added = 0.5 * (x.double() @ weight.double().t()), randn(1000, 1001)
     for solution in sm90_stream_solutions(key_of(x, weight.t()), 640):
         with tunedops.force(solution):
             result = tunedops.linear(x, weight, bias, activation="relu")
             assert_right(result, exact, 641, solution)
             result = tunedops.addmm(x.new_empty(1001), x, weight.t(), beta=0, alpha=0.5)
             assert_right(result, scaled, 640, solution)
+            result = tunedops.addmm(added, x, weight.t(), alpha=0.5)
+            assert_right(result, scaled + added.double(), 641, solution)
 
 
 def test_batches_of_matrices() -> None:

@@ -218,7 +218,13 @@ GemmSm90::do_space(const GemmProblem& problem) const {
 }
 
 std::optional<Config> GemmSm90::do_heuristic(const GemmProblem& problem) const {
-  return cuda::sm90_surely_wins(problem) ? first_config(problem) : std::nullopt;
+  if (!cuda::sm90_surely_wins(problem)) {
+    return std::nullopt;
+  }
+  // Unmeasured, whole tiles are the safer choice.
+  std::vector<Sm90Parameters> all = all_parameters(problem);
+  std::erase_if(all, [](const Sm90Parameters& x) { return x.streams > 0; });
+  return fastest_first(problem, all).front().config;
 }
 
 Status GemmSm90::check(const ProblemKey& key, const Config& config) const {

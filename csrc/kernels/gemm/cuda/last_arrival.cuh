@@ -27,8 +27,9 @@ __device__ bool is_last_arrival(unsigned* counter, int splits, bool leads,
   return is_last;
 }
 
-/// The same, of a block that need not arrive if all others have: it will not
-/// then.
+/// Whether all blocks but this one have arrived. If so, this one is the last
+/// and must not call is_last_arrival any more. At most once in a block, since
+/// the answer's place is written before anyone waits.
 template <class Sync>
 __device__ bool have_others_arrived(unsigned* counter, int splits, bool leads,
                                     Sync sync) {

@@ -36,7 +36,8 @@ __device__ const char* whole_end(const Job& job) {
 
 // Eight elements that begin at a multiple of 2 bytes. What is behind the line
 // is not read, unless it is in the same 16 bytes as what is before; nor is what
-// is behind `whole_end`.
+// is behind `whole_end`. (What is before an operand in its first 16 bytes is:
+// memory is given out by more than that.)
 __device__ uint4 load_anywhere(const char* from, const char* line_end,
                                const char* whole_end) {
   const auto early =
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(kThreads, 5)
   const int first =
       static_cast<int>(blockIdx.x * kThreads * kChunks + threadIdx.x);
   const char* const last = whole_end(job);
-  // Chunks that have some of the last 16 bytes are neighbours, and so of
+  // Chunks that need some of the last 16 bytes are neighbours, and so of
   // different threads.
   int last_chunk = -1;
   uint4 chunks[kChunks];

@@ -10,8 +10,9 @@
 
 namespace tunedops::cuda {
 
-/// One or two of them by one launch, 2 GiB each at most. A kernel that is
-/// launched after it and waits for what it depends on may begin before it ends.
+/// One or two of them by one launch, kMostPackedBytes each at most. A kernel
+/// that is launched after it and waits for what it depends on may begin before
+/// it ends.
 cudaError_t pack_lines(const PackedLines* operands, int count,
                        cudaStream_t stream);
 

@@ -4,6 +4,7 @@
 // multiples of 16 bytes, or of 128. Of no GPU in particular, and so tested
 // without one.
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tunedops::cuda {
@@ -27,6 +28,9 @@ constexpr std::int64_t packed_pitch(std::int64_t length) {
   const std::int64_t in_cache_lines = (length + 63) / 64 * 64;
   return in_cache_lines <= aligned + aligned / 8 ? in_cache_lines : aligned;
 }
+
+/// Of one operand: what counts its chunks is an int.
+inline constexpr std::size_t kMostPackedBytes = std::size_t{2} << 30;
 
 constexpr std::int64_t packed_bytes(const PackedLines& x) {
   return 2 * packed_pitch(x.length) * x.lines * x.matrices;

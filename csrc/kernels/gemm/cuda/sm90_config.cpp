@@ -86,10 +86,11 @@ bool can_pack(const GemmProblem& p, const Sm90Parameters& x) {
     return true;
   }
   const std::size_t cap = own_cap(p);
+  const std::size_t of_one = std::min(cap, kMostPackedBytes);
   const HalfLayout layout = half_layout(p);
   for (const HalfLines& lines : {layout.a, layout.b}) {
     if (!lines.is_aligned &&
-        is_larger_than(sm90_lines_to_pack(p, lines), cap)) {
+        is_larger_than(sm90_lines_to_pack(p, lines), of_one)) {
       return false;
     }
   }

@@ -29,7 +29,7 @@ constexpr double kClusterElement = 2.1e-4;  // per element of a tile
 // sums, and blocks that are at different ks find less of an operand cached.
 constexpr double kStreamElement = 1.75e-4;  // per element of a tile
 constexpr double kStreamOfTile = 1.55;      // per stream that has a part of it
-constexpr double kStreamStep = 1.2;         // as many steps as there are
+constexpr double kStreamStep = 1.2;         // times what a step takes else
 constexpr double kPack = 2.3;               // to pack operands first
 constexpr double kPackedByte = 1.1e-7;      // much of it is cached
 constexpr double kMemory = 0.64;  // of the memory's speed, in practice

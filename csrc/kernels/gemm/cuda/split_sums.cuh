@@ -23,7 +23,8 @@ __device__ bool add_up_splits(const SplitMeeting& meeting, int counter,
            std::int64_t{kCount} * kThreads * splits.place(split) + threadIdx.x;
   };
   unsigned* const arrivals = meeting.counters + counter;
-  // The first of them adds others to what it has, as they would be added.
+  // The first of them need not read its own, but what is added is the same: to
+  // 0, which makes -0 another 0.
   int next = 1;
   if (splits.own > 0 || !splits.first_comes_last ||
       !have_others_arrived(arrivals, splits.count, threadIdx.x == 0, sync)) {
@@ -40,6 +41,11 @@ __device__ bool add_up_splits(const SplitMeeting& meeting, int counter,
       sum(i) = 0;
     }
     next = 0;
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      sum(i) += 0.0F;
+    }
   }
   for (int split = next; split < splits.count; ++split) {
     const float* const part = sums_of(split);

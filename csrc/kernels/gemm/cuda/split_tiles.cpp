@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/gemm/cuda/tile_streams.h"
+#include "tuning/divide_up.h"
 #include "tuning/plan.h"
 
 namespace tunedops::cuda {
@@ -12,12 +13,15 @@ constexpr int kMostSplits = 64;
 constexpr std::int64_t kMostInteger = std::numeric_limits<std::int32_t>::max();
 
 // Streams are worth what they cost where some tiles are left over, and few
-// enough where a tile's are no more than splits may be.
+// enough where no more of them meet in a tile than splits may.
 bool can_stream(const SplitTiles& x, std::int64_t k_steps) {
   const std::int64_t tiles = x.streamed();
-  return x.splits == 1 && x.tiles * x.batch % x.streams != 0 &&
-         k_steps <= kMostInteger / tiles && tiles * k_steps >= x.streams &&
-         x.streams <= (kMostSplits - 2) * tiles;
+  if (x.splits != 1 || x.tiles * x.batch % x.streams == 0 ||
+      k_steps > kMostInteger / tiles || tiles * k_steps < x.streams) {
+    return false;
+  }
+  const std::int64_t shortest = tiles * k_steps / x.streams;
+  return divide_up(k_steps, shortest) + 1 <= kMostSplits;
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 // Stream-K: where tiles do not go into the blocks of a GPU evenly, their steps
 // along k do. Each block has a stretch of as many steps as any other, a stream,
 // across the ends of tiles; a tile that streams meet in is added up by
-// whichever comes last. No more tiles are cut than need be: the others are
-// whole, and each block has as many of them. Of no GPU in particular, and so
-// tested without one.
+// whichever comes last. Only tiles of the last, incomplete round and of the one
+// before are cut: the others are whole, and each block has as many of them. Of
+// no GPU in particular, and so tested without one.
 
 #include "kernels/gemm/cuda/divisor.h"
 #include "kernels/gemm/cuda/tile_schedule.h"

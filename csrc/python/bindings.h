@@ -47,4 +47,7 @@ void def(py::module_& m, const char* name, Result (*function)(Args...)) {
 /// Kernels, devices and processors.
 void bind_facts(py::module_& m);
 
+/// Calls that are bound to their problems and not run.
+void bind_calls(py::module_& m);
+
 }  // namespace tunedops

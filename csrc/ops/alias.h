@@ -41,8 +41,8 @@ inline std::optional<at::Tensor> rows_of(const at::Tensor& tensor) {
   }
   const std::int64_t columns = tensor.sizes().back();
   const c10::DimVector sizes{tensor.numel() / columns, columns};
-  const auto strides = at::detail::computeStride(tensor.sizes(),
-                                                 tensor.strides(), sizes);
+  const auto strides =
+      at::detail::computeStride(tensor.sizes(), tensor.strides(), sizes);
   if (!strides) {
     return std::nullopt;
   }

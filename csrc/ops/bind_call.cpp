@@ -34,8 +34,8 @@ Product product_of(const CallToBind& call) {
   if (call.op == "mm" || call.op == "bmm") {
     return {.mat1 = call.mat1, .mat2 = call.mat2, .dims = dims};
   }
-  const Product sum = sum_product(dims, call.self, call.mat1, call.mat2,
-                                  call.beta, call.alpha);
+  const Product sum =
+      sum_product(dims, call.self, call.mat1, call.mat2, call.beta, call.alpha);
   if (call.op == "_addmm_activation") {
     return activated(sum, call.use_gelu);
   }
@@ -59,7 +59,7 @@ const char* bind_layer(const CallToBind& call, GemmProblem& problem) {
     const std::int64_t columns = input.sizes().back();
     rows = described_tensor({input.numel() / columns, columns}, {columns, 1},
                             input.scalar_type(), input.device(),
-                            /*alignment=*/16, input.is_conj());
+                            /*alignment=*/16, /*is_conjugated=*/false);
   }
   const at::Tensor weight_t = transposed(call.mat2);
   const std::optional<at::Tensor> bias = call.self;

@@ -111,8 +111,7 @@ at::Tensor linear(const at::Tensor& input, const at::Tensor& weight,
   if (input.numel() > 0) {
     // A copy where the strides allow no view, as torch does it.
     const std::optional<at::Tensor> view = rows_of(input);
-    const at::Tensor rows =
-        view ? *view : input.reshape({-1, input.size(-1)});
+    const at::Tensor rows = view ? *view : input.reshape({-1, input.size(-1)});
     const at::Tensor weight_t = transposed(weight);
     Product product = layer_product(rows, weight_t, bias, activation);
     sizes = output_sizes(input, weight);

@@ -43,7 +43,7 @@ inline Product layer_product(const at::Tensor& rows, const at::Tensor& weight_t,
 /// The same with the activation of aten::_addmm_activation. What `use_gelu`
 /// means: with tanh on GPUs, where cuBLASLt computes it, and with erf on CPUs.
 inline Product activated(Product product, bool use_gelu) {
-  product.activation = !use_gelu                 ? Activation::kRelu
+  product.activation = !use_gelu                ? Activation::kRelu
                        : product.mat1.is_cuda() ? Activation::kGeluTanh
                                                 : Activation::kGelu;
   return product;

@@ -2,16 +2,20 @@
 // given back as the text that results files know it by.
 
 #include <torch/csrc/Dtype.h>
+#include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <complex>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <variant>
 #include <vector>
 
+#include "kernels/gemm/gemm_definition.h"
 #include "ops/bind_call.h"
 #include "ops/context.h"
+#include "ops/dtype_map.h"
 #include "python/bindings.h"
 
 namespace tunedops {
@@ -85,16 +89,74 @@ bind(const std::string& op, bool is_checked, const py::object& self,
   }
   TuningContext& context = getTuningContext();
   if (like) {
-    const auto other = context.parse_key({like->first, like->second},
-                                         problem.header.device());
+    const auto other =
+        context.parse_key({like->first, like->second}, problem.header.device());
     if (!other) {
       throw std::invalid_argument("'" + like->first + ',' + like->second +
                                   "' is not a problem of that device");
     }
-    problem.header = other->header();
+    const auto likeness = from_key<GemmProblem>(*other);
+    problem.header.threads = likeness.header.threads;
+    if (likeness.a_dtype == problem.a_dtype) {  // whose flags they are
+      problem.header.precision = likeness.header.precision;
+    }
   }
   KeyText key = context.key_text(to_key(problem));
   return Key(std::move(key.op), std::move(key.params));
+}
+
+py::object dtype_object(DType dtype) {
+  return py::reinterpret_borrow<py::object>(
+      reinterpret_cast<PyObject*>(torch::getTHPDtype(scalar_type_of(dtype))));
+}
+
+// Sizes, strides, dtype, alignment, whether it is conjugated.
+using PythonMatrix =
+    std::tuple<std::vector<std::int64_t>, std::vector<std::int64_t>, py::object,
+               int, bool>;
+
+PythonMatrix matrix(const GemmProblem& p, std::int64_t rows,
+                    std::int64_t columns, bool is_row_major, std::int64_t ld,
+                    std::int64_t batch_stride, DType dtype, int alignment,
+                    bool is_conjugated) {
+  std::vector<std::int64_t> sizes{rows, columns};
+  std::vector<std::int64_t> strides{is_row_major ? ld : 1,
+                                    is_row_major ? 1 : ld};
+  if (p.batched) {
+    sizes.insert(sizes.begin(), p.batch);
+    strides.insert(strides.begin(), batch_stride);
+  }
+  return {sizes, strides, dtype_object(dtype), alignment, is_conjugated};
+}
+
+// The operands of a key as tensors of a row-major program, which has them in
+// the other order: mat1, mat2, out and, where there is one, the bias. Then what
+// the product is scaled by, with values of the key's classes, and the epilogue.
+py::dict operands_of_key(const PythonDevice& device, const std::string& op,
+                         const std::string& params) {
+  const auto key =
+      getTuningContext().parse_key({op, params}, device_from(device));
+  if (!key) {
+    throw std::invalid_argument("'" + op + ',' + params +
+                                "' is not a problem of device " + device.first);
+  }
+  const auto p = from_key<GemmProblem>(*key);
+  py::dict found;
+  found["mat1"] = matrix(p, p.n, p.k, !p.transpose_b, p.ldb, p.stride_b,
+                         p.b_dtype, p.align_b, p.conjugate_b);
+  found["mat2"] = matrix(p, p.k, p.m, !p.transpose_a, p.lda, p.stride_a,
+                         p.a_dtype, p.align_a, p.conjugate_a);
+  found["out"] = matrix(p, p.n, p.m, true, p.ldc, p.stride_c, p.out_dtype,
+                        p.align_out, false);
+  if (p.has_bias()) {
+    found["bias"] = PythonMatrix{
+        {p.m}, {1}, dtype_object(p.bias_dtype), p.align_bias, false};
+  }
+  const GemmDefinition definition;
+  found["alpha"] = definition.alpha_for_tuning(*key);
+  found["beta"] = definition.beta_for_tuning(*key);
+  found["activation"] = std::string(to_text(p.activation));
+  return found;
 }
 
 }  // namespace
@@ -106,6 +168,7 @@ void bind_calls(py::module_& m) {
         py::arg("in_place") = false, py::arg("beta") = 1, py::arg("alpha") = 1,
         py::arg("activation") = "none", py::arg("use_gelu") = false,
         py::arg("out_dtype") = py::none(), py::arg("like") = py::none());
+  m.def("operands_of_key", torch::wrap_pybind_function(&operands_of_key));
 }
 
 }  // namespace tunedops

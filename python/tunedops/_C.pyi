@@ -90,6 +90,8 @@ def bind_call(
     like: tuple[str, str] | None = None,  # a key, whose flags and threads are taken
 ) -> tuple[str, str] | str: ...  # the key, or why there is none
 
+def operands_of_key(device: _Device, op: str, params: str, /) -> dict[str, Any]: ...
+
 # Tuning.
 def key_of(
     mat1: Tensor, mat2: Tensor, bias: Tensor | None = None, activation: str = "none"

@@ -156,10 +156,10 @@ def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
 
 
 def _alignment_of(tensor: Tensor) -> int:
-    if tensor.is_meta:
-        return 16
     try:
-        address = tensor.data_ptr()
-    except (RuntimeError, NotImplementedError):  # a fake tensor, or a wrapper without memory
+        # A fake tensor says cuda, and its memory is meta.
+        is_there = tensor.untyped_storage().device.type != "meta"
+        address = tensor.data_ptr() if is_there else 0
+    except (RuntimeError, NotImplementedError):  # a wrapper without memory of its own
         return 16
     return min(address & -address, 16) if address else 16

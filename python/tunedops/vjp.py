@@ -22,7 +22,8 @@ from tunedops.tensor_spec import TensorSpec
 
 def vjp_of(bound: BoundArguments) -> tuple[BoundArguments, ...]:
     """See :meth:`tunedops.BoundArguments.vjp`."""
-    with torch.enable_grad(), torch.autocast(bound.device.type, enabled=False):
+    no_autocast = torch.autocast(bound.device.type, enabled=False)
+    with torch.inference_mode(False), torch.enable_grad(), no_autocast:
         leaves: dict[str, Tensor] = {}
         arguments: dict[str, Any] = {}
         alignments = _Alignments()

@@ -51,18 +51,15 @@ def test_every_layout(op: str, dtype: torch.dtype, tmp_path: Path) -> None:
         check(sample, tmp_path)
 
 
-@pytest.mark.parametrize("scalars", [(1, 0), (1, 1), (0.5, 1), (0, 1), (1, 0.0), (-2, 3.5), (1, 1e50)])
+@pytest.mark.parametrize("scalars", [(1, 0), (1, 1), (0.5, 1), (0, 1), (1, 0.0), (-2, 3.5)])
 def test_scalars(scalars: tuple[float, float], tmp_path: Path) -> None:
     alpha, beta = scalars
     a, b = randn(4, 64), randn(64, 32)
     batches = (a.expand(3, 4, 64), b.expand(3, 64, 32))
     for addend in (randn(32), randn(4, 32), randn(4, 1), torch.tensor(2.0)):
         kwargs = {"alpha": alpha, "beta": beta}
-        try:
-            check(Sample("addmm", "", (addend, a, b), kwargs), tmp_path)
-            check(Sample("baddbmm", "", (addend, *batches), kwargs), tmp_path)
-        except RuntimeError as error:  # torch refuses what a float does not reach
-            assert "overflow" in str(error) and beta == 1e50
+        check(Sample("addmm", "", (addend, a, b), kwargs), tmp_path)
+        check(Sample("baddbmm", "", (addend, *batches), kwargs), tmp_path)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
@@ -227,7 +224,7 @@ def test_torch_says_in_its_own_words_what_it_refuses() -> None:
 
 def test_errors_of_binding_alone() -> None:
     a, b = randn(4, 64), randn(64, 32)
-    with pytest.raises(TypeError, match=r"mm: mat2 must be a torch.Tensor or a TensorSpec, got int"):
+    with pytest.raises(TypeError, match=r"mat2 must be a .*Tensor or a TensorSpec, got int"):
         tunedops.mm.bind(a, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="addmm: beta must be a number, got str"):
         tunedops.addmm.bind(b[0], a, b, beta="1")  # type: ignore[arg-type]

@@ -112,9 +112,7 @@ ATEN: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "addmm_": lambda a, b: torch.ones(6, 20).addmm_(a, b, beta=0.5),
     "addmm_out": lambda a, b: torch.addmm(torch.ones(20), a, b, out=torch.empty(6, 24)[:, :20]),
     "bmm": lambda a, b: torch.bmm(a.expand(3, 6, 33), b.expand(3, 33, 20)),
-    "baddbmm_": lambda a, b: torch.ones(3, 6, 20).baddbmm_(
-        a.expand(3, 6, 33), b.expand(3, 33, 20)
-    ),
+    "baddbmm_": lambda a, b: torch.ones(3, 6, 20).baddbmm_(a.expand(3, 6, 33), b.expand(3, 33, 20)),
     "mv": lambda a, b: torch.mv(a, b[:, 0]),
     "addmv": lambda a, b: torch.addmv(torch.ones(6), a, b[:, 1].contiguous(), beta=2),
     "addmv_": lambda a, b: torch.ones(12)[::2].addmv_(a, b[:, 0]),

@@ -71,7 +71,7 @@ def check_file(device: _Device, path: str, /) -> list[str]: ...
 
 # Calls that are not run. An operand is a tensor that is there, or what would be: sizes, strides,
 # dtype, device, alignment, whether it is conjugated.
-_Operand = Tensor | tuple[tuple[int, ...], tuple[int, ...], torch.dtype, _Device, int, bool]
+_Operand = Tensor | tuple[Any, ...]
 
 def bind_call(
     op: str,
@@ -89,7 +89,6 @@ def bind_call(
     out_dtype: torch.dtype | None = None,
     like: tuple[str, str] | None = None,  # a key, whose flags and threads are taken
 ) -> tuple[str, str] | str: ...  # the key, or why there is none
-
 def operands_of_key(device: _Device, op: str, params: str, /) -> dict[str, Any]: ...
 
 # Tuning.

@@ -13,18 +13,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tunedops.binding import Roles, at, given_as, operand_of, work_out
 from tunedops.bound_arguments import BoundArguments
+from tunedops.described_call import Roles, at, given_as, operand_of, work_out
 from tunedops.tensor_spec import TensorSpec, resolved
 
 # The operands of each op in their roles: what is added, and the two that are multiplied.
 _ROLES: dict[str, Roles] = {
-    "mm": Roles(None, "self", "mat2"),
-    "bmm": Roles(None, "self", "mat2"),
+    "mm": Roles("", "self", "mat2"),
+    "bmm": Roles("", "self", "mat2"),
     "addmm": Roles("self", "mat1", "mat2"),
     "baddbmm": Roles("self", "batch1", "batch2"),
     "addmv": Roles("self", "mat", "vec"),
-    "mv": Roles(None, "mat", "vec"),
+    "mv": Roles("", "mat", "vec"),
     "_addmm_activation": Roles("self", "mat1", "mat2"),
     "linear": Roles("bias", "input", "weight"),
 }
@@ -79,7 +79,7 @@ def bind_call(
         return None
     values = _by_name(func, args, kwargs)
     roles = _ROLES[op]
-    tensors = {name: values[name] for name in (*roles, "out") if values.get(name or "") is not None}
+    tensors = {name: values[name] for name in (*roles, "out") if values.get(name) is not None}
     if any(tensor.layout != torch.strided for tensor in tensors.values()):
         return None
     place = device or tensors[roles.mat1].device
@@ -91,7 +91,7 @@ def bind_call(
     if op in _RESOLVED:
         specs = {n: resolved(spec) if spec.is_conjugated else spec for n, spec in specs.items()}
     given = {name: given_as(tensor, specs[name]) for name, tensor in tensors.items()}
-    addend = values.get(roles.self or "")
+    addend = values.get(roles.self)
     if addend is not None and values.get("out") is addend:
         given["out"] = given[roles.self]
     if op == "mv":  # a fresh output that addmv_ writes, without reading it

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from tunedops import _C
-from tunedops.bound_arguments import Argument, BoundArguments, NotTunableError
-from tunedops.device import described_device, device_pair
+from tunedops.bound_arguments import BoundArguments, NotTunableError
+from tunedops.described_call import (
+    ROLES,
+    Given,
+    TensorLike,
+    at,
+    given_as,
+    meta_tensor,
+    operand_of,
+    work_out,
+)
+from tunedops.device import described_device
 from tunedops.tensor_spec import TensorSpec, resolved
-
-TensorLike: TypeAlias = "Tensor | TensorSpec"
-
-# A tensor as the compiled module takes it: itself if it is there, or its description.
-Given: TypeAlias = "Tensor | tuple[Any, ...] | None"
-
-# Beyond these a subclass decides itself what a product is.
-_PLAIN_TYPES = (Tensor, torch.nn.Parameter)
 
 
 def bind_op(
@@ -67,13 +68,12 @@ def bind_op(
     specs = {name: _spec_at(op, name, tensor, place, device) for name, tensor in tensors.items()}
     if out is None:
         specs = {name: _autocast(spec) for name, spec in specs.items()}
-    given: dict[str, Given] = {
-        name: operand_of(specs[name]) if device is not None else given_as(tensors[name], specs[name])
-        for name in tensors
-    }
-    for name, tensor in operands.items():
-        if tensor is not None and tensor is out:
-            given["out"] = given[name]
+    given: dict[str, Given] = {}
+    for name, tensor in tensors.items():
+        is_moved = device is not None
+        given[name] = operand_of(specs[name]) if is_moved else given_as(tensor, specs[name])
+        if tensor is out:
+            given["out"] = given[name]  # of the operand too, for which this is in place
     extra: dict[str, Any] = {name: _number(op, name, v) for name, v in (scalars or {}).items()}
     if activation is not None:
         extra["activation"] = activation
@@ -82,104 +82,6 @@ def bind_op(
         _complain(original, operands, specs, extra)
         raise NotTunableError(f"{op}: only torch's own kernel can compute this: {bound}")
     return bound
-
-
-class Roles(NamedTuple):
-    """The names of a call's operands by what they do."""
-
-    self: str | None
-    """What is added: the bias or the addend."""
-    mat1: str
-    mat2: str
-
-
-ROLES = {
-    "mm": Roles(None, "input", "mat2"),
-    "bmm": Roles(None, "input", "mat2"),
-    "addmm": Roles("input", "mat1", "mat2"),
-    "baddbmm": Roles("input", "batch1", "batch2"),
-    "linear": Roles("bias", "input", "weight"),
-    "addmv": Roles("input", "mat", "vec"),
-    "_addmm_activation": Roles("input", "mat1", "mat2"),
-}
-"""Of each op that a problem can be of."""
-
-
-def work_out(
-    op: str,
-    roles: Roles,
-    specs: Mapping[str, TensorSpec],
-    given: Mapping[str, Given],
-    place: torch.device,
-    extra: Mapping[str, Any],
-    *,
-    is_checked: bool = False,
-    in_place: bool = False,
-    like: tuple[str, str] | None = None,
-) -> BoundArguments | str:
-    """The problem of a call, or why only torch's own kernel can compute it.
-
-    Args:
-        op: its name.
-        roles: what its operands do.
-        specs: the operands as they are described, with ``out`` if it exists.
-        given: the same as the compiled module takes them.
-        place: where the problem is.
-        extra: scalars, activation and the type of the output, as far as the op has them.
-        is_checked: by us, as the ops of ``torch.ops.tunedops`` check their arguments.
-        in_place: the output is what is added to.
-        like: a key whose precision flags and threads count in place of those of now.
-    """
-    key = _C.bind_call(
-        op,
-        is_checked,
-        given.get(roles.self or ""),
-        given[roles.mat1],
-        given[roles.mat2],
-        given.get("out"),
-        in_place=in_place,
-        like=like,
-        **extra,
-    )
-    if isinstance(key, str):
-        return key
-    arguments: dict[str, Argument] = {
-        name: specs[name] for name in (roles.self, roles.mat1, roles.mat2) if name in specs
-    }
-    if op == "linear" and "bias" in arguments:
-        arguments["bias"] = arguments.pop("bias")  # as the signature has it
-    arguments |= extra
-    out = specs.get(roles.self or "") if in_place else specs.get("out")
-    if out is not None:
-        arguments["out"] = out
-    return BoundArguments(op, place, key, tuple(arguments.items()))
-
-
-def operand_of(spec: TensorSpec) -> tuple[Any, ...]:
-    """A described tensor as the compiled module takes it."""
-    return (
-        spec.shape,
-        spec.strides,
-        spec.dtype,
-        device_pair(spec.device),
-        spec.alignment,
-        spec.is_conjugated,
-    )
-
-
-def at(spec: TensorSpec, place: torch.device) -> TensorSpec:
-    """The same on another device."""
-    if spec.device == place:
-        return spec
-    return TensorSpec(
-        spec.shape, spec.dtype, spec.strides, place, spec.alignment, spec.is_conjugated
-    )
-
-
-def meta_tensor(spec: TensorSpec) -> Tensor:
-    """A tensor without memory that is as described."""
-    tensor = torch.empty_strided(spec.shape, spec.strides, dtype=spec.dtype, device="meta")
-    return tensor.conj() if spec.is_conjugated else tensor
 
 
 def _place_of(
@@ -217,25 +119,12 @@ def _spec_at(
         spec = tensor
     elif tensor.layout != torch.strided:
         raise NotTunableError(
-            f"{op}: only torch's own kernel can compute this: {name} has the layout "
-            f"{tensor.layout}"
+            f"{op}: only torch's own kernel can compute this: {name} has the layout {tensor.layout}"
         )
     else:
         _known_place(op, name, place if tensor.is_meta else tensor.device)
         spec = TensorSpec.of(tensor)
     return at(spec, place) if device is not None or spec.device.type == "meta" else spec
-
-
-def given_as(tensor: TensorLike, spec: TensorSpec) -> Given:
-    """A tensor as the compiled module takes it."""
-    is_there = (
-        type(tensor) in _PLAIN_TYPES
-        and tensor.device == spec.device
-        and tensor.dtype == spec.dtype  # else it is cast
-        and not tensor.is_neg()  # else it is copied
-        and tensor.is_conj() == spec.is_conjugated
-    )
-    return tensor if is_there else operand_of(spec)
 
 
 def _autocast(spec: TensorSpec) -> TensorSpec:

@@ -46,9 +46,7 @@ class BoundArguments:
     """Whether the arguments are those of a call; else they follow from the key."""
 
     @classmethod
-    def from_key(
-        cls, op: str, params: str, device: str | torch.device = "cpu"
-    ) -> BoundArguments:
+    def from_key(cls, op: str, params: str, device: str | torch.device = "cpu") -> BoundArguments:
         """The problem that a row of a results file or an untuned file is about.
 
         Its arguments are those of the plainest call with that key. Where the key says no more

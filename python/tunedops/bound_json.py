@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from tunedops.arguments import path_of
-from tunedops.binding import ROLES, operand_of, work_out
 from tunedops.bound_arguments import Argument, BoundArguments
+from tunedops.described_call import ROLES, operand_of, work_out
 from tunedops.device import described_device
 from tunedops.tensor_spec import TensorSpec
 

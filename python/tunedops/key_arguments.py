@@ -19,7 +19,7 @@ def call_of_key(key: tuple[str, str], device: torch.device) -> tuple[str, dict[s
     which no op of ours has, is ``_addmm_activation``.
     """
     found = _C.operands_of_key(device_pair(device), *key)
-    specs = {
+    specs: dict[str, TensorSpec] = {
         name: _spec(found[name], device)
         for name in ("mat1", "mat2", "out", "bias")
         if name in found

@@ -14,8 +14,9 @@ from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
 from tunedops import _C
-from tunedops.binding import TensorLike, bind_op
+from tunedops.binding import bind_op
 from tunedops.bound_arguments import BoundArguments
+from tunedops.described_call import TensorLike
 from tunedops.fakes import linear as original_linear
 
 

@@ -43,9 +43,11 @@ class OpEvent:
 
     def descendants(self) -> Iterator[OpEvent]:
         """All that it calls, outer before inner."""
-        for child in self.children:
-            yield child
-            yield from child.descendants()
+        pending = self.children[::-1]
+        while pending:
+            op = pending.pop()
+            yield op
+            pending += op.children[::-1]
 
 
 @dataclass(frozen=True)

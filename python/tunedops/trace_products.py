@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from tunedops.binding import ROLES, operand_of, work_out
 from tunedops.bound_arguments import BoundArguments
+from tunedops.described_call import ROLES, operand_of, work_out
 from tunedops.tensor_spec import TensorSpec
 from tunedops.trace_events import OpEvent
 
@@ -42,6 +42,11 @@ CONJUGATION = "whether operands are conjugated is not recorded: they count as if
 ACTIVATION = "the activation of tunedops::linear is not recorded: it counts as none"
 
 
+def calls(count: int) -> str:
+    """``1 call``, ``2 calls``."""
+    return "1 call" if count == 1 else f"{count} calls"
+
+
 @dataclass
 class Assumptions:
     """What was assumed, and for how many calls."""
@@ -55,7 +60,7 @@ class Assumptions:
     def sentences(self) -> list[str]:
         """One for each kind."""
         return [
-            f"{text.format(threads=torch.get_num_threads())} ({count} calls)"
+            f"{text.format(threads=torch.get_num_threads())} ({calls(count)})"
             for text, count in sorted(self.counts.items())
         ]
 
@@ -155,7 +160,7 @@ class _Call:
         roles = ROLES[name]
         if name == "linear":
             return ["input", "weight", "bias"][: len(tensors)]
-        names = [role for role in roles if role is not None]
+        names = [role for role in roles if role]
         return names if len(tensors) == len(names) else [*names, "out"]
 
     def _spec(self, op: OpEvent, i: int, device: torch.device) -> TensorSpec:

@@ -15,6 +15,7 @@ from tunedops.device import described_device
 from tunedops.trace_events import OpEvent, TraceEvents, read_events
 from tunedops.trace_products import (
     Assumptions,
+    calls,
     exact_problem,
     has_shapes,
     is_exact,
@@ -111,11 +112,13 @@ def _products(ops: list[OpEvent]) -> Iterator[tuple[OpEvent, OpEvent, bool]]:
 
 
 def _outermost_exact(op: OpEvent) -> Iterator[OpEvent]:
-    for child in op.children:
+    pending = op.children[::-1]
+    while pending:
+        child = pending.pop()
         if is_exact(child):
             yield child
         else:
-            yield from _outermost_exact(child)
+            pending += child.children[::-1]
 
 
 class _Reader:
@@ -166,8 +169,8 @@ class _Reader:
         """What to do about a trace without problems."""
         if self._without_shapes:
             return (
-                f"expected recorded shapes, got {self._without_shapes} products without any; "
-                "profile with record_shapes=True"
+                f"expected recorded shapes, got products without any "
+                f"({calls(self._without_shapes)}); profile with record_shapes=True"
             )
         if self._events.graph_launches:
             return (
@@ -185,11 +188,11 @@ class _Reader:
             (self._unknown, "the trace names a problem that this release does not know: left out"),
         ):
             if count:
-                notes.append(f"{text} ({count} calls)")
+                notes.append(f"{text} ({calls(count)})")
         if self._events.graph_launches:
             notes.append(
-                "what CUDA graphs hold is not told: left out "
-                f"({self._events.graph_launches} launches)"
+                "what CUDA graphs hold is not told: left out (launches: "
+                f"{self._events.graph_launches})"
             )
         problems = sorted(self.problems.values(), key=lambda each: -each.time_us)
         return TraceReport(problems, notes)

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tunedops.aten_calls import bind_call
-from tunedops.binding import meta_tensor
 from tunedops.bound_arguments import BoundArguments, NotTunableError
+from tunedops.described_call import meta_tensor
 from tunedops.fakes import linear
 from tunedops.tensor_spec import TensorSpec
 
@@ -57,16 +57,14 @@ class _Alignments:
     def describe(self, tensor: Tensor) -> TensorSpec:
         spec = TensorSpec.of(tensor)
         known = self._of_storage.get(tensor.untyped_storage()._cdata, 16)
-        return TensorSpec(
-            spec.shape, spec.dtype, spec.strides, "meta", known, spec.is_conjugated
-        )
+        return TensorSpec(spec.shape, spec.dtype, spec.strides, "meta", known, spec.is_conjugated)
 
 
-class _Recorder(TorchDispatchMode):
+class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch says no types
     """Binds the products that pass."""
 
     def __init__(self, forward: BoundArguments, alignments: _Alignments) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.found: list[BoundArguments] = []
         self._forward = forward
         self._alignments = alignments

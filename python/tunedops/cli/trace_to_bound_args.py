@@ -12,6 +12,7 @@ from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, visible
 from tunedops.device import described_device
 from tunedops.table import make_console, microseconds, percent
+from tunedops.trace_products import calls
 from tunedops.traces import TraceReport, read_trace
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def print_report(report: TraceReport) -> None:
     console = make_console()
     console.print(table)
     share = sum(problem.share for problem in report.problems)
-    calls = sum(problem.count for problem in report.problems)
+    count = sum(problem.count for problem in report.problems)
     products = "1 product" if len(report.problems) == 1 else f"{len(report.problems)} products"
-    console.print(f"{products} in {calls} calls, {percent(share)} of the time")
+    console.print(f"{products} in {calls(count)}, {percent(share)} of the time")
     for note in report.notes:
         say(note)
 

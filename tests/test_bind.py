@@ -168,6 +168,13 @@ def test_for_a_gpu_that_is_not_here(device: str) -> None:
     assert tunedops.mm.bind(odd, zeros(64, 8).half(), device=device).key == bound.key
 
 
+def test_fake_tensors_of_a_gpu_that_is_not_here() -> None:
+    with FakeTensorMode():
+        a, b = torch.empty(4, 64, device="cuda"), torch.empty(64, 32, device="cuda")
+        bound = tunedops.mm.bind(a, b)
+    assert bound == tunedops.mm.bind(randn(4, 64), randn(64, 32), device="cuda:0")
+
+
 def test_flags_of_a_gpu_count_without_one() -> None:
     a, b = randn(4, 64), randn(64, 32)
     before = torch.backends.cuda.matmul.fp32_precision

@@ -182,6 +182,16 @@ def test_time_is_that_of_the_kernels_that_a_product_launched(written: Written) -
     assert all(note.endswith("(2 calls)") for note in report.notes)
 
 
+def test_a_kernel_without_its_launch_names_its_op(written: Written) -> None:
+    written.op("aten::mm", 10, 50, **MM)
+    written.events[-1]["args"]["External id"] = 17
+    written.add("kernel", "nvjet_tst", 600, 4, 90, {"device": 1, "External id": 17})
+    written.add("kernel", "nvjet_tst", 700, 4, 90, {"device": 1})
+    (problem,) = written.read().problems
+    assert str(problem.bound.device) == "cuda:1"
+    assert (problem.time_us, problem.share) == (4, 0.5)
+
+
 def test_each_gpu_has_its_own_problems(written: Written) -> None:
     for device in (0, 3):
         written.op("aten::mm", 100 * device, 50, **MM)
@@ -208,6 +218,19 @@ def test_nested_products_count_once(written: Written) -> None:
     (problem,) = written.read().problems
     assert problem.bound.op == "bmm"
     assert problem.count == 1
+
+
+def test_mv_overwrites_what_addmv_adds_to(written: Written) -> None:
+    addmv = {
+        "Input_Dims": [[8], [8, 64], [64], [], []],
+        "Input_type": ["float", "float", "float", "Scalar", "Scalar"],
+        "Input_Strides": [[1], [64, 1], [1], [], []],
+    }
+    written.op("aten::mv", 0, 50)
+    written.op("aten::addmv_", 10, 20, **addmv)
+    report = written.read(device="cuda")
+    assert keys_of(report) == {("GemmTunableOp_float_TT", "tt_8_1_64_ld_64_1_8"): 1}
+    assert not any("alpha" in note for note in report.notes)
 
 
 def test_a_named_problem_is_preferred_to_shapes(written: Written) -> None:

@@ -92,6 +92,16 @@ def test_an_output_that_exists_counts_as_a_fresh_one() -> None:
     assert with_out.vjp() == tunedops.mm.bind(a, b).vjp()
 
 
+def test_what_torch_has_no_formula_for() -> None:
+    keys = (
+        "GemmAndBiasTunableOp_Half_NN,nn_8_4_8_ld_8_8_8_epi_relu_alpha_any",
+        "GemmTunableOp_Half_NN,nn_8_4_8_ld_8_8_8_out_float",
+    )
+    for key in keys:
+        with pytest.raises(NotTunableError, match="torch has no formula for its gradient"):
+            BoundArguments.from_key(*key.split(","), device="cuda").vjp()
+
+
 def test_autocast_and_grad_mode_around_it_change_nothing() -> None:
     bound = tunedops.mm.bind(randn(6, 64), randn(64, 32))
     wanted = bound.vjp()
@@ -126,17 +136,33 @@ ATEN: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
+def test_a_vector_s_gradient_is_another_product(tmp_path: Path) -> None:
+    mat, vec = randn(6, 33, requires_grad=True), randn(33, requires_grad=True)
+    y = torch.addmv(randn(6), mat, vec, beta=2)
+    with Seen() as seen:
+        torch.addmv(randn(6), mat.detach(), vec.detach(), beta=2)
+    bound = BoundArguments.from_key(*seen.keys[0])
+    wanted = recorded(tmp_path, lambda: y.backward(torch.ones(6)))
+    (forward,) = seen.bound
+    assert [each.key for each in forward.vjp()] == wanted
+    assert bound == forward
+
+
 class Seen(torch.utils._python_dispatch.TorchDispatchMode):
     """Binds what passes, as a recorder of a program would."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.keys: list[Key] = []
+        self.bound: list[BoundArguments] = []
+
+    @property
+    def keys(self) -> list[Key]:
+        return [each.key for each in self.bound]
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         bound = bind_call(func, args, kwargs or {})
         if bound is not None:
-            self.keys.append(bound.key)
+            self.bound.append(bound)
         return func(*args, **(kwargs or {}))
 
 

@@ -112,7 +112,8 @@ class BoundArguments:
         this key. An output that exists counts as a fresh one, since autograd refuses it.
 
         Raises:
-            NotTunableError: torch has no formula for its gradient.
+            NotTunableError: torch has no formula for its gradient: ``_addmm_activation``, or an
+                output of another type than the operands'.
         """
         from tunedops.vjp import vjp_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -72,7 +72,7 @@ class TraceEvents:
     def kernels_of(self, op: OpEvent) -> list[Kernel]:
         """Those launched by an op or by what it calls."""
         launched = self._launched.get(op.thread, [])
-        first = bisect_right(launched, op.begin, key=lambda entry: entry[0])
+        first = bisect_left(launched, op.begin, key=lambda entry: entry[0])
         last = bisect_right(launched, op.end, key=lambda entry: entry[0])
         return [kernel for _, kernel in launched[first:last]]
 
@@ -118,8 +118,10 @@ def _is_complete(event: Any) -> bool:
 
 def _sorted_out(events: list[dict[str, Any]]) -> TraceEvents:
     ops: list[OpEvent] = []
-    launches: dict[Any, tuple[Thread, float]] = {}
-    kernels: list[tuple[Any, Kernel]] = []
+    launches: dict[int | None, tuple[Thread, float]] = {}
+    # Where the launch itself is not in the trace, a kernel still says of which op it was.
+    begun: dict[int | None, tuple[Thread, float]] = {}
+    kernels: list[tuple[dict[str, Any], Kernel]] = []
     graph_launches = 0
     for event in events:
         args = event.get("args")
@@ -128,21 +130,28 @@ def _sorted_out(events: list[dict[str, Any]]) -> TraceEvents:
         begin = float(event["ts"])
         if event.get("cat") == "cpu_op":
             ops.append(OpEvent(event["name"], begin, begin + event["dur"], thread, args))
+            begun[_number(args, "External id")] = (thread, begin)
         elif event.get("cat") in _LAUNCHES:
-            launches[args.get("correlation")] = (thread, begin)
+            launches[_number(args, "correlation")] = (thread, begin)
             graph_launches += event["name"].startswith(("cudaGraphLaunch", "cuGraphLaunch"))
         elif event.get("cat") == "kernel":
-            device = args.get("device")
-            kernel = Kernel(float(event["dur"]), device if isinstance(device, int) else 0)
-            kernels.append((args.get("correlation"), kernel))
+            kernel = Kernel(float(event["dur"]), _number(args, "device") or 0)
+            kernels.append((args, kernel))
     launched: dict[Thread, list[tuple[float, Kernel]]] = defaultdict(list)
-    for correlation, kernel in kernels:
-        if correlation in launches:
-            thread, when = launches[correlation]
-            launched[thread].append((when, kernel))
+    launches.pop(None, None)
+    begun.pop(None, None)
+    for args, kernel in kernels:
+        place = launches.get(_number(args, "correlation"), begun.get(_number(args, "External id")))
+        if place is not None:
+            launched[place[0]].append((place[1], kernel))
     for entries in launched.values():
         entries.sort(key=lambda entry: entry[0])
     return TraceEvents(_nested(ops), [k for _, k in kernels], graph_launches, dict(launched))
+
+
+def _number(args: dict[str, Any], name: str) -> int | None:
+    value = args.get(name)
+    return value if isinstance(value, int) and value >= 0 else None
 
 
 def _nested(ops: Iterable[OpEvent]) -> list[OpEvent]:

@@ -15,13 +15,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tunedops.aten_calls import bind_call
 from tunedops.bound_arguments import BoundArguments, NotTunableError
-from tunedops.described_call import meta_tensor
+from tunedops.described_call import ROLES, meta_tensor
 from tunedops.fakes import linear
 from tunedops.tensor_spec import TensorSpec
 
 
 def vjp_of(bound: BoundArguments) -> tuple[BoundArguments, ...]:
     """See :meth:`tunedops.BoundArguments.vjp`."""
+    specs = [each for each in bound.arguments.values() if isinstance(each, TensorSpec)]
+    # Torch has no formulas for an activation of its own or an output of another type.
+    has_own_type = "out_dtype" in bound.arguments or len({spec.dtype for spec in specs}) > 1
+    if bound.op not in _FORWARD or has_own_type:
+        raise _no_formula(bound)
     no_autocast = torch.autocast(bound.device.type, enabled=False)
     with torch.inference_mode(False), torch.enable_grad(), no_autocast:
         leaves: dict[str, Tensor] = {}
@@ -35,14 +40,16 @@ def vjp_of(bound: BoundArguments) -> tuple[BoundArguments, ...]:
             elif name != "out":
                 arguments[name] = value
         y = _FORWARD[bound.op](arguments)
-        if not y.requires_grad:
-            raise NotTunableError(f"{bound.op}: torch has no formula for its gradient")
         gradient = torch.empty(y.shape, dtype=y.dtype, device="meta")
         recorder = _Recorder(bound, alignments)
-        for leaf in _in_order(bound.op, leaves):
+        for leaf in _multiplied(bound.op, leaves):
             with recorder:
                 torch.autograd.grad(y, leaf, gradient, retain_graph=True, allow_unused=True)
     return tuple(recorder.found)
+
+
+def _no_formula(bound: BoundArguments) -> NotTunableError:
+    return NotTunableError(f"{bound}: torch has no formula for its gradient")
 
 
 class _Alignments:
@@ -85,11 +92,9 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch sa
         return func(*args, **(kwargs or {}))
 
 
-def _in_order(op: str, leaves: Mapping[str, Tensor]) -> list[Tensor]:
-    """The operands, the addend or bias last: its gradient may need products of its own in
-    none of today's formulas."""
-    last = "bias" if op == "linear" else "input" if len(leaves) == 3 else None
-    return [leaf for name, leaf in leaves.items() if name != last]
+def _multiplied(op: str, leaves: Mapping[str, Tensor]) -> list[Tensor]:
+    """The two that are multiplied. The gradient of what is added is no product."""
+    return [leaf for name, leaf in leaves.items() if name != ROLES[op].self]
 
 
 def _sum_of(function: Callable[..., Tensor]) -> Callable[[dict[str, Any]], Tensor]:
@@ -100,22 +105,11 @@ def _sum_of(function: Callable[..., Tensor]) -> Callable[[dict[str, Any]], Tenso
     return call
 
 
-def _activated(arguments: dict[str, Any]) -> Tensor:
-    activation = arguments.pop("activation", None)
-    if activation is not None:
-        arguments["use_gelu"] = activation != "relu"
-    return torch._addmm_activation(
-        *(value for value in arguments.values() if isinstance(value, Tensor)),
-        **{name: value for name, value in arguments.items() if not isinstance(value, Tensor)},
-    )
-
-
 _FORWARD: dict[str, Callable[[dict[str, Any]], Tensor]] = {
     "mm": _sum_of(torch.mm),
     "bmm": _sum_of(torch.bmm),
     "addmm": _sum_of(torch.addmm),
     "baddbmm": _sum_of(torch.baddbmm),
     "addmv": _sum_of(torch.addmv),
-    "_addmm_activation": _activated,
     "linear": lambda arguments: linear(**arguments),
 }

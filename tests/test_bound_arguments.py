@@ -161,11 +161,14 @@ BAD = {
         ONE.replace("[4, 64]", "[5, 64]"),
         "its arguments and its key 'GemmAndBias.*' are not the same problem",
     ),
-    "no arguments": (changed(ONE, arguments={}), "bound_args_from_json: 'input'"),
+    "no arguments": (changed(ONE, arguments={}), "its arguments of linear lack 'input'"),
     "op": (
         changed(ONE, op="conv"),
         "expected 'arguments' of an op by name, got an object of 'c",
     ),
+    "unknown argument": (ONE.replace('"bias"', '"biases"'), "have 'biases', which it has not"),
+    "no shape": (ONE.replace('"shape": [4, 64]', '"sizes": 3'), "expected a 'shape' of 'input'"),
+    "text for a number": (ONE.replace("[4, 64]", '["4", 64]'), "bound_args_from_json: "),
     "dtype": (ONE.replace('"float32"', '"Tensor"'), "expected the name of a dtype"),
     "huge": (ONE.replace("[4, 64]", f"[{1 << 70}, 64]"), "bound_args_from_json: "),
 }

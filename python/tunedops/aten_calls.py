@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tunedops.bound_arguments import BoundArguments
-from tunedops.described_call import Roles, at, given_as, operand_of, work_out
+from tunedops.described_call import SCALARS, Roles, at, given_as, operand_of, work_out
 from tunedops.tensor_spec import TensorSpec, resolved
 
 # The operands of each op in their roles: what is added, and the two that are multiplied.
@@ -28,8 +28,6 @@ _ROLES: dict[str, Roles] = {
     "_addmm_activation": Roles("self", "mat1", "mat2"),
     "linear": Roles("bias", "input", "weight"),
 }
-
-_EXTRAS = ("beta", "alpha", "activation", "use_gelu", "out_dtype")
 
 _OTHER_NAMES = {("aten::mv", "self"): "mat"}
 
@@ -105,7 +103,7 @@ def bind_call(
         specs,
         given,
         place,
-        {name: values[name] for name in _EXTRAS if values.get(name) is not None},
+        {name: values[name] for name in SCALARS if values.get(name) is not None},
         is_checked=func.namespace == "tunedops",
         in_place=func._schema.name.endswith("_"),
         like=like,

@@ -12,12 +12,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from tunedops.argument_json import argument_of, kind_of, value_of
 from tunedops.arguments import path_of
-from tunedops.bound_arguments import Argument, BoundArguments
-from tunedops.described_call import ROLES, operand_of, work_out
-from tunedops.device import described_device
+from tunedops.bound_arguments import BoundArguments
+from tunedops.described_call import ROLES, SCALARS, operand_of, work_out
 from tunedops.tensor_spec import TensorSpec
 
 FORMAT = "tunedops.bound_arguments"
@@ -91,7 +89,7 @@ def read_list(text: str, where: str) -> list[BoundArguments]:
     if problems is None and "key" in document:
         return [_bound_of(document, where)]
     if not isinstance(problems, list):
-        raise ValueError(f"{where}: expected a list 'problems', got {_kind(problems)}")
+        raise ValueError(f"{where}: expected a list 'problems', got {kind_of(problems)}")
     if not problems:
         raise ValueError(f"{where}: the list holds no problems")
     return [_bound_of(value, f"{where}: problem {i}") for i, value in enumerate(problems, start=1)]
@@ -104,7 +102,7 @@ def _document(where: str, text: str) -> dict[str, Any]:
         raise ValueError(f"{where}: expected JSON, got text that is none ({error})") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(
-            f"{where}: expected a document of the format '{FORMAT}', got {_kind(document)} that "
+            f"{where}: expected a document of the format '{FORMAT}', got {kind_of(document)} that "
             "is none; trace-to-bound-args writes one from a trace"
         )
     if document.get("version") != VERSION:
@@ -122,32 +120,18 @@ def _value_of(bound: BoundArguments) -> dict[str, Any]:
         "key": list(bound.key),
     }
     if bound.from_call:
-        value["arguments"] = {name: _plain(v) for name, v in bound.named_arguments}
+        value["arguments"] = {name: value_of(v) for name, v in bound.named_arguments}
     return value
-
-
-def _plain(argument: Argument) -> Any:
-    if isinstance(argument, torch.dtype):
-        return _name_of(argument)
-    if not isinstance(argument, TensorSpec):
-        return argument
-    value: dict[str, Any] = {
-        "shape": list(argument.shape),
-        "strides": list(argument.strides),
-        "dtype": _name_of(argument.dtype),
-        "alignment": argument.alignment,
-    }
-    return value | ({"is_conjugated": True} if argument.is_conjugated else {})
 
 
 def _bound_of(value: Any, where: str) -> BoundArguments:
     key = value.get("key") if isinstance(value, dict) else None
     if not (isinstance(key, list) and len(key) == 2 and all(isinstance(k, str) for k in key)):
-        raise ValueError(f"{where}: expected a 'key' of two strings, got {_kind(key)}")
+        raise ValueError(f"{where}: expected a 'key' of two strings, got {kind_of(key)}")
     try:
         plain = BoundArguments.from_key(key[0], key[1], value.get("device"))
         return _from_call(value, plain) if value.get("arguments") is not None else plain
-    except (TypeError, ValueError, RuntimeError, OverflowError, KeyError) as error:
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         reason = str(error).partition("\n")[0].removeprefix("from_key: ")
         raise ValueError(f"{where}: {reason}") from error
 
@@ -155,12 +139,18 @@ def _bound_of(value: Any, where: str) -> BoundArguments:
 def _from_call(value: dict[str, Any], plain: BoundArguments) -> BoundArguments:
     op, given = value.get("op"), value["arguments"]
     if op not in ROLES or not isinstance(given, dict):
-        raise ValueError(f"expected 'arguments' of an op by name, got {_kind(given)} of {op!r}")
-    found = {name: _argument(name, v, plain.device) for name, v in given.items()}
+        raise ValueError(f"expected 'arguments' of an op by name, got {kind_of(given)} of {op!r}")
+    found = {name: argument_of(name, v, plain.device) for name, v in given.items()}
     specs = {name: v for name, v in found.items() if isinstance(v, TensorSpec)}
+    roles = ROLES[op]
+    lacking = {roles.mat1, roles.mat2} - specs.keys()
+    unknown = (specs.keys() - {*roles, "out"}) | (found.keys() - specs.keys() - set(SCALARS))
+    if lacking or unknown:
+        what = f"lack '{min(lacking)}'" if lacking else f"have '{min(unknown)}', which it has not"
+        raise ValueError(f"its arguments of {op} {what}")
     bound = work_out(
         op,
-        ROLES[op],
+        roles,
         specs,
         {name: operand_of(spec) for name, spec in specs.items()},
         plain.device,
@@ -174,36 +164,3 @@ def _from_call(value: dict[str, Any], plain: BoundArguments) -> BoundArguments:
             f"its arguments and its key '{','.join(plain.key)}' are not the same problem: {other}"
         )
     return bound
-
-
-def _argument(name: str, value: Any, device: torch.device) -> Argument:
-    if isinstance(value, dict):
-        return TensorSpec(
-            value["shape"],
-            _dtype_of(value["dtype"]),
-            value.get("strides"),
-            described_device("arguments", device),
-            value.get("alignment", 16),
-            value.get("is_conjugated", False),
-        )
-    if name == "out_dtype":
-        return _dtype_of(value)
-    if isinstance(value, (bool, int, float, str)):
-        return value
-    raise ValueError(f"expected a tensor, a number or text as '{name}', got {_kind(value)}")
-
-
-def _name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-def _dtype_of(name: Any) -> torch.dtype:
-    dtype = getattr(torch, name, None) if isinstance(name, str) else None
-    if not isinstance(dtype, torch.dtype):
-        raise ValueError(f"expected the name of a dtype such as 'float32', got {name!r}")
-    return dtype
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "text", type(None): "nothing"}
-    return names.get(type(value), "a number")

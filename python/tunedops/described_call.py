@@ -45,6 +45,9 @@ ROLES = {
 }
 """Of each op that a problem can be of."""
 
+SCALARS = ("beta", "alpha", "activation", "use_gelu", "out_dtype")
+"""What ops are told besides their operands."""
+
 
 def work_out(
     op: str,

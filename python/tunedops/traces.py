@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +17,9 @@ from tunedops.trace_products import (
     calls,
     exact_problem,
     has_shapes,
-    is_exact,
     problem_from_shapes,
-    product_of,
 )
+from tunedops.trace_walk import products_in
 
 
 @dataclass
@@ -76,49 +74,11 @@ def read_trace(
             "ProfilerActivity.CPU"
         )
     reader = _Reader(events, described_device("read_trace", "cpu" if device is None else device))
-    for op in _products(events.roots):
+    for op in products_in(events.roots):
         reader.add(op)
     if not reader.problems:
         raise ValueError(f"{name}: {reader.why_nothing()}")
     return reader.report()
-
-
-def _products(ops: list[OpEvent]) -> Iterator[tuple[OpEvent, OpEvent, bool]]:
-    """Calls of products that no other product called.
-
-    Yields:
-        The event that tells the problem, the one that tells the time, and whether ``aten::mv``
-        called it.
-    """
-    pending = [(op, False) for op in reversed(ops)]
-    while pending:
-        op, is_mv = pending.pop()
-        if is_exact(op):
-            yield op, op, is_mv
-            continue
-        if product_of(op) is None:
-            pending += [(child, op.name == "aten::mv") for child in reversed(op.children)]
-            continue
-        exact = list(_outermost_exact(op))
-        if len(exact) == 1:
-            yield exact[0], op, is_mv
-        elif exact:
-            yield from ((each, each, is_mv) for each in exact)
-        elif op.name.startswith("tunedops::") and any(map(product_of, op.descendants())):
-            # Handed to aten, since somebody differentiates it.
-            pending += [(child, False) for child in reversed(op.children)]
-        else:
-            yield op, op, is_mv
-
-
-def _outermost_exact(op: OpEvent) -> Iterator[OpEvent]:
-    pending = op.children[::-1]
-    while pending:
-        child = pending.pop()
-        if is_exact(child):
-            yield child
-        else:
-            pending += child.children[::-1]
 
 
 class _Reader:

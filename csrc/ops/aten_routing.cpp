@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ops/gemm.h"
+#include "ops/problem_record.h"
 #include "ops/routed_dtype_gemm.h"
 
 namespace tunedops {
@@ -65,33 +66,37 @@ constexpr c10::DispatchKey kRoutedKeys[] = {
 };
 
 void route_products(torch::Library& m) {
-  m.impl("mm", &routed_mm);
-  m.impl("mm.out", &routed_mm_out);
-  m.impl("addmm", &routed_addmm);
-  m.impl("addmm.out", &routed_addmm_out);
-  m.impl("addmm_", &routed_addmm_);
-  m.impl("_addmm_activation", &routed_addmm_activation);
-  m.impl("_addmm_activation.out", &routed_addmm_activation_out);
-  m.impl("addmv", &routed_addmv);
-  m.impl("addmv.out", &routed_addmv_out);
-  m.impl("addmv_", &routed_addmv_);
-  m.impl("bmm", &routed_bmm);
-  m.impl("bmm.out", &routed_bmm_out);
-  m.impl("baddbmm", &routed_baddbmm);
-  m.impl("baddbmm.out", &routed_baddbmm_out);
-  m.impl("baddbmm_", &routed_baddbmm_);
+  m.impl("mm", &Recorded<"mm", &routed_mm>::call);
+  m.impl("mm.out", &RecordedOut<"mm", &routed_mm_out>::call);
+  m.impl("addmm", &Recorded<"addmm", &routed_addmm>::call);
+  m.impl("addmm.out", &RecordedOut<"addmm", &routed_addmm_out>::call);
+  m.impl("addmm_", &RecordedInPlace<"addmm", &routed_addmm_>::call);
+  m.impl("_addmm_activation",
+         &Recorded<"_addmm_activation", &routed_addmm_activation>::call);
+  m.impl("_addmm_activation.out",
+         &RecordedOut<"_addmm_activation", &routed_addmm_activation_out>::call);
+  m.impl("addmv", &Recorded<"addmv", &routed_addmv>::call);
+  m.impl("addmv.out", &RecordedOut<"addmv", &routed_addmv_out>::call);
+  m.impl("addmv_", &RecordedInPlace<"addmv", &routed_addmv_>::call);
+  m.impl("bmm", &Recorded<"bmm", &routed_bmm>::call);
+  m.impl("bmm.out", &RecordedOut<"bmm", &routed_bmm_out>::call);
+  m.impl("baddbmm", &Recorded<"baddbmm", &routed_baddbmm>::call);
+  m.impl("baddbmm.out", &RecordedOut<"baddbmm", &routed_baddbmm_out>::call);
+  m.impl("baddbmm_", &RecordedInPlace<"baddbmm", &routed_baddbmm_>::call);
 }
 
 #ifdef TUNEDOPS_USE_CUDA
 void route_dtype_products(torch::Library& m) {
-  m.impl("mm.dtype", &routed_mm_dtype);
-  m.impl("mm.dtype_out", &routed_mm_dtype_out);
-  m.impl("addmm.dtype", &routed_addmm_dtype);
-  m.impl("addmm.dtype_out", &routed_addmm_dtype_out);
-  m.impl("bmm.dtype", &routed_bmm_dtype);
-  m.impl("bmm.dtype_out", &routed_bmm_dtype_out);
-  m.impl("baddbmm.dtype", &routed_baddbmm_dtype);
-  m.impl("baddbmm.dtype_out", &routed_baddbmm_dtype_out);
+  m.impl("mm.dtype", &Recorded<"mm", &routed_mm_dtype>::call);
+  m.impl("mm.dtype_out", &RecordedOut<"mm", &routed_mm_dtype_out>::call);
+  m.impl("addmm.dtype", &Recorded<"addmm", &routed_addmm_dtype>::call);
+  m.impl("addmm.dtype_out",
+         &RecordedOut<"addmm", &routed_addmm_dtype_out>::call);
+  m.impl("bmm.dtype", &Recorded<"bmm", &routed_bmm_dtype>::call);
+  m.impl("bmm.dtype_out", &RecordedOut<"bmm", &routed_bmm_dtype_out>::call);
+  m.impl("baddbmm.dtype", &Recorded<"baddbmm", &routed_baddbmm_dtype>::call);
+  m.impl("baddbmm.dtype_out",
+         &RecordedOut<"baddbmm", &routed_baddbmm_dtype_out>::call);
 }
 #endif
 

@@ -5,20 +5,21 @@
 #include "ops/aten_forms.h"
 #include "ops/dispatch_wrappers.h"
 #include "ops/gemm.h"
+#include "ops/problem_record.h"
 
 namespace tunedops {
 namespace {
 
 void register_ours(torch::Library& m) {
-  m.impl("mm", &mm);
-  m.impl("mm.out", &mm_out);
-  m.impl("addmm", &addmm);
-  m.impl("addmm.out", &addmm_out);
-  m.impl("bmm", &bmm);
-  m.impl("bmm.out", &bmm_out);
-  m.impl("baddbmm", &baddbmm);
-  m.impl("baddbmm.out", &baddbmm_out);
-  m.impl("linear", &linear);
+  m.impl("mm", &Recorded<"mm", &mm>::call);
+  m.impl("mm.out", &RecordedOut<"mm", &mm_out>::call);
+  m.impl("addmm", &Recorded<"addmm", &addmm>::call);
+  m.impl("addmm.out", &RecordedOut<"addmm", &addmm_out>::call);
+  m.impl("bmm", &Recorded<"bmm", &bmm>::call);
+  m.impl("bmm.out", &RecordedOut<"bmm", &bmm_out>::call);
+  m.impl("baddbmm", &Recorded<"baddbmm", &baddbmm>::call);
+  m.impl("baddbmm.out", &RecordedOut<"baddbmm", &baddbmm_out>::call);
+  m.impl("linear", &Recorded<"linear", &linear>::call);
 }
 
 void register_aten(torch::Library& m) {

@@ -4,9 +4,13 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
+#include <optional>
+
 #include "kernels/gemm/gemm_definition.h"
+#include "ops/alias.h"
 #include "ops/check_product.h"
 #include "ops/gemm.h"
+#include "ops/sum_product.h"
 #include "ops/tuned_or.h"
 
 namespace tunedops {
@@ -83,9 +87,7 @@ at::Tensor linear(const at::Tensor& input, const at::Tensor& weight,
     const OriginalsOnly mark;
     return original_linear(input, weight, bias, activation);
   };
-  Product layer{.mat1 = input, .mat2 = weight};
-  layer.bias = bias && bias->defined() ? &*bias : nullptr;
-  layer.activation = activation;
+  Product layer = layer_product(input, weight, bias, activation);
   c10::DimVector sizes;
   CallKey key;
   Call call;
@@ -107,13 +109,11 @@ at::Tensor linear(const at::Tensor& input, const at::Tensor& weight,
   }
   check_linear(input, weight, bias);
   if (input.numel() > 0) {
-    // (A copy where the strides allow no view, as torch does it.)
-    const at::Tensor rows =
-        input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
-    const at::Tensor weight_t = weight.t();
-    Product product{.mat1 = rows, .mat2 = weight_t};
-    product.bias = layer.bias;
-    product.activation = activation;
+    // A copy where the strides allow no view, as torch does it.
+    const std::optional<at::Tensor> view = rows_of(input);
+    const at::Tensor rows = view ? *view : input.reshape({-1, input.size(-1)});
+    const at::Tensor weight_t = transposed(weight);
+    Product product = layer_product(rows, weight_t, bias, activation);
     sizes = output_sizes(input, weight);
     product.sizes = sizes;
     // It may be known as a product: one that needs its operands made.

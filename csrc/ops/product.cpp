@@ -27,14 +27,14 @@ bool Product::can_expand(const at::Tensor& term, Product product) {
   return at::is_expandable_to(term.sizes(), ProductSizes(product));
 }
 
-bool describe(const Product& product, const OutputLayout& output,
-              GemmProblem& p) {
+const char* describe(const Product& product, const OutputLayout& output,
+                     GemmProblem& p) {
   const auto alpha =
       product.alpha == nullptr ? ScalarClass::kOne : class_of(*product.alpha);
   const auto beta =
       product.beta == nullptr ? ScalarClass::kZero : class_of(*product.beta);
   if (!alpha || *alpha == ScalarClass::kZero || !beta) {
-    return false;
+    return "alpha is 0, or alpha or beta is complex or beyond float's range";
   }
   const at::Tensor& mat1 = product.mat1;
   const at::Tensor& mat2 = product.mat2;
@@ -43,15 +43,17 @@ bool describe(const Product& product, const OutputLayout& output,
   p.k = product.inner();
   p.batch = product.batch();
   const DType dtype = dtype_from(mat1.scalar_type());
-  if (dtype == DType::kNone || rows == 0 || columns == 0 || p.k == 0 ||
-      p.batch == 0) {
-    return false;
+  if (dtype == DType::kNone) {
+    return "no kernel multiplies elements of that dtype";
+  }
+  if (rows == 0 || columns == 0 || p.k == 0 || p.batch == 0) {
+    return "an operand is empty";
   }
   if (was_freed(mat1) || was_freed(mat2) ||
       (product.bias != nullptr && was_freed(*product.bias)) ||
       (product.addend != nullptr && was_freed(*product.addend)) ||
       (product.out != nullptr && was_freed(*product.out))) {
-    return false;  // the original says so
+    return "the memory of an operand was freed";  // the original says so
   }
   // In BLAS's frame a column-major output is the product itself, a row-major
   // one its transpose: out^T = mat2^T @ mat1^T.
@@ -87,7 +89,8 @@ bool describe(const Product& product, const OutputLayout& output,
   }
   if (product.bias != nullptr) {
     if (!swapped || !can_be_bias(product)) {
-      return false;
+      return "the bias is not one consecutive value for each column of a "
+             "row-major output";
     }
     p.bias_dtype = dtype_from(product.bias->scalar_type());
   }
@@ -101,10 +104,10 @@ bool describe(const Product& product, const OutputLayout& output,
     const std::size_t least = natural_alignment(dtype);
     if (p.align_a < least || p.align_b < least ||
         p.align_out < natural_alignment(p.out_dtype)) {
-      return false;
+      return "an operand is not aligned to its own elements";
     }
   }
-  return true;
+  return nullptr;
 }
 
 }  // namespace tunedops

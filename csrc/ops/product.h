@@ -137,9 +137,10 @@ inline OutputLayout fresh_output(const Product& product) {
   return output;
 }
 
-/// The product as a problem; false if only torch's original can compute it
-/// (empty matrices, types that no kernel has, complex scalars, …).
-bool describe(const Product& product, const OutputLayout& output,
-              GemmProblem& problem);
+/// The product as a problem or, where only torch's original can compute it, why
+/// that is so (empty matrices, types that no kernel has, complex scalars, …);
+/// null: `problem` is written.
+const char* describe(const Product& product, const OutputLayout& output,
+                     GemmProblem& problem);
 
 }  // namespace tunedops

@@ -15,18 +15,15 @@ namespace {
 
 Product dtype_product(int dims, const at::Tensor& mat1, const at::Tensor& mat2,
                       at::ScalarType out_dtype) {
-  Product product{.mat1 = mat1, .mat2 = mat2, .dims = dims};
-  product.asked_dtype = out_dtype;
-  return product;
+  return with_dtype({.mat1 = mat1, .mat2 = mat2, .dims = dims}, out_dtype);
 }
 
 Product dtype_sum_product(int dims, const at::Tensor& self,
                           const at::Tensor& mat1, const at::Tensor& mat2,
                           at::ScalarType out_dtype, const at::Scalar& beta,
                           const at::Scalar& alpha) {
-  Product product = sum_product(dims, self, mat1, mat2, beta, alpha);
-  product.asked_dtype = out_dtype;
-  return product;
+  return with_dtype(sum_product(dims, self, mat1, mat2, beta, alpha),
+                    out_dtype);
 }
 
 }  // namespace

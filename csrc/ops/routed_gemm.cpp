@@ -4,19 +4,6 @@
 #include "ops/products.h"
 
 namespace tunedops {
-namespace {
-
-// What torch's `use_gelu` means: with tanh on GPUs, where cuBLASLt computes it,
-// and with erf on CPUs.
-Activation fused_activation(const at::Tensor& self, bool use_gelu) {
-  if (!use_gelu) {
-    return Activation::kRelu;
-  }
-  return self.is_cuda() ? Activation::kGeluTanh : Activation::kGelu;
-}
-
-}  // namespace
-
 at::Tensor routed_mm(const at::Tensor& self, const at::Tensor& mat2) {
   return products::mm(self, mat2, no_check);
 }
@@ -84,8 +71,8 @@ at::Tensor routed_addmm_activation(const at::Tensor& self,
                                    const at::Tensor& mat2,
                                    const at::Scalar& beta,
                                    const at::Scalar& alpha, bool use_gelu) {
-  Product product = sum_product(2, self, mat1, mat2, beta, alpha);
-  product.activation = fused_activation(self, use_gelu);
+  const Product product =
+      activated(sum_product(2, self, mat1, mat2, beta, alpha), use_gelu);
   return tuned_or(product, no_check, [&] {
     return originals::_addmm_activation(self, mat1, mat2, beta, alpha,
                                         use_gelu);
@@ -98,9 +85,8 @@ at::Tensor& routed_addmm_activation_out(const at::Tensor& self,
                                         const at::Scalar& beta,
                                         const at::Scalar& alpha, bool use_gelu,
                                         at::Tensor& out) {
-  Product product = sum_product(2, self, mat1, mat2, beta, alpha);
-  product.activation = fused_activation(self, use_gelu);
-  product.out = &out;
+  const Product product = into(
+      activated(sum_product(2, self, mat1, mat2, beta, alpha), use_gelu), out);
   return tuned_out_or(product, out, no_check, [&]() -> at::Tensor& {
     return originals::_addmm_activation_outf(self, mat1, mat2, beta, alpha,
                                              use_gelu, out);

@@ -92,7 +92,7 @@ at::Tensor run_aten_plan(const Plan& plan, const Product& product) {
 // original. (The call is read anew: it is not always one that can be.)
 const Plan* decide(const Product& product) {
   GemmProblem problem;
-  if (!describe(product, output_of(product), problem)) {
+  if (problem_of(product, problem) != nullptr) {
     return nullptr;
   }
   TuningContext& context = getTuningContext();
@@ -151,6 +151,17 @@ bool is_plain_output(const Product& product, const at::Tensor& out) {
 
 }  // namespace
 
+const char* problem_of(const Product& product, GemmProblem& problem) {
+  if (!product.is_sound()) {
+    return "the operands make no product of matrices";
+  }
+  if (product.out != nullptr && !is_plain_output(product, *product.out)) {
+    return "out has another shape, dtype or device than the product, overlaps "
+           "itself or an operand, or has no consecutive dimension";
+  }
+  return describe(product, output_of(product), problem);
+}
+
 bool may_overlap(const at::Tensor& out, const at::Tensor& input) {
   const ByteRange left = bytes_of(out);
   const ByteRange right = bytes_of(input);
@@ -161,7 +172,8 @@ void report_failed_run(const Status& status, Product product) {
   const bool is_addend_lost =
       status.was_thrown() && product.is_in_place() && product.reads_addend();
   GemmProblem problem;
-  const bool is_described = describe(product, output_of(product), problem);
+  const bool is_described =
+      describe(product, output_of(product), problem) == nullptr;
   if (is_addend_lost) {
     getTuningContext().throw_failed_run(to_key(problem), status);
   }
@@ -202,9 +214,6 @@ at::Tensor run_known_on_gpu(const Plan& plan, std::uint32_t note,
 }
 
 at::Tensor run_new(Product product) {
-  if (!product.is_sound()) {
-    return {};
-  }
   const CurrentDevice device(product.mat1.device());
   const Plan* const plan = decide(product);
   return plan == nullptr ? at::Tensor() : run_plan(*plan, product);
@@ -212,9 +221,6 @@ at::Tensor run_new(Product product) {
 
 bool run_new_out(Product product) {
   const at::Tensor& out = *product.out;
-  if (!product.is_sound() || !is_plain_output(product, out)) {
-    return false;
-  }
   const CurrentDevice device(product.mat1.device());
   const Plan* const plan = decide(product);
   if (plan == nullptr) {

@@ -13,6 +13,11 @@
 
 namespace tunedops {
 
+/// The problem that a product is or, where only torch's original can compute
+/// it, why that is so. Who binds a call asks here, and so does who runs it; so
+/// one key cannot be another's.
+const char* problem_of(const Product& product, GemmProblem& problem);
+
 /// The product as a fresh contiguous tensor, or an undefined one if torch's
 /// original is to run.
 at::Tensor run_new(Product product);

@@ -1,8 +1,8 @@
 #pragma once
 
-// What aten's addmm and baddbmm ask for, as a product. One argument of theirs
-// is two things: a bias that a kernel adds on its way, or what the output holds
-// beforehand.
+// What the ops with more than two operands ask for, as a product. One argument
+// of aten's addmm and baddbmm is two things: a bias that a kernel adds on its
+// way, or what the output holds beforehand.
 
 #include "ops/product.h"
 
@@ -27,6 +27,31 @@ inline Product sum_product(int dims, const at::Tensor& self,
     product.addend = &self;
     product.beta = &beta;
   }
+  return product;
+}
+
+/// A layer's, of its rows and its weight transposed.
+inline Product layer_product(const at::Tensor& rows, const at::Tensor& weight_t,
+                             const std::optional<at::Tensor>& bias,
+                             Activation activation) {
+  Product product{.mat1 = rows, .mat2 = weight_t};
+  product.bias = bias && bias->defined() ? &*bias : nullptr;
+  product.activation = activation;
+  return product;
+}
+
+/// The same with the activation of aten::_addmm_activation. What `use_gelu`
+/// means: with tanh on GPUs, where cuBLASLt computes it, and with erf on CPUs.
+inline Product activated(Product product, bool use_gelu) {
+  product.activation = !use_gelu                ? Activation::kRelu
+                       : product.mat1.is_cuda() ? Activation::kGeluTanh
+                                                : Activation::kGelu;
+  return product;
+}
+
+/// The same with an output type of the caller's choice.
+inline Product with_dtype(Product product, at::ScalarType out_dtype) {
+  product.asked_dtype = out_dtype;
   return product;
 }
 

@@ -50,4 +50,7 @@ void bind_overlays(py::module_& m);
 /// Kernels, devices and processors.
 void bind_facts(py::module_& m);
 
+/// Calls that are bound to their problems and not run.
+void bind_calls(py::module_& m);
+
 }  // namespace tunedops

@@ -58,9 +58,12 @@ class Inspection {
     const bool plain = (keys.raw_repr() & ~kPlainKeys.raw_repr()) == 0;
     const bool one_device =
         std::has_single_bit(keys.raw_repr() & c10::full_backend_mask);
+    // A profiler is asked for as the dispatcher does it: at::hasCallbacks takes
+    // a lock that all threads share.
     return plain && one_device && !has_tangent_ &&
            !(needs_grad_ && at::GradMode::is_enabled()) &&
-           !at::impl::torch_function_mode_enabled() && !at::hasCallbacks();
+           !at::impl::torch_function_mode_enabled() &&
+           !at::getStepCallbacksUnlessEmpty(at::RecordScope::FUNCTION);
   }
 
  private:

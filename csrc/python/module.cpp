@@ -141,7 +141,7 @@ key_of(const py::object& mat1, const py::object& mat2, const py::object& bias,
     throw std::invalid_argument("key_of: the operands make no product");
   }
   GemmProblem problem;
-  if (!describe(product, fresh_output(product), problem)) {
+  if (describe(product, fresh_output(product), problem) != nullptr) {
     return std::nullopt;
   }
   KeyText key = getTuningContext().key_text(to_key(problem));
@@ -295,6 +295,7 @@ PYBIND11_MODULE(_C, m) {
   tunedops::bind_switches(m);
   tunedops::bind_results(m);
   tunedops::bind_tuning(m);
+  tunedops::bind_calls(m);
   tunedops::bind_facts(m);
   tunedops::bind_overlays(m);
   if (!tunedops::add_fast_entries(m.ptr())) {

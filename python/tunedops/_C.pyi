@@ -7,6 +7,7 @@ arguments that do not fit and RuntimeError for what cannot be done.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import torch
 from torch import Tensor
 
 _T = TypeVar("_T")
@@ -67,6 +68,28 @@ def validators(device: _Device, /) -> dict[str, str]: ...
 def erase(device: _Device, op: str, params: str, /) -> bool: ...
 def clear() -> None: ...
 def check_file(device: _Device, path: str, /) -> list[str]: ...
+
+# Calls that are not run. An operand is a tensor that is there, or what would be: sizes, strides,
+# dtype, device, alignment, whether it is conjugated.
+_Operand = Tensor | tuple[Any, ...]
+
+def bind_call(
+    op: str,
+    is_checked: bool,
+    self: _Operand | None,
+    mat1: _Operand,
+    mat2: _Operand,
+    out: _Operand | None,
+    *,
+    in_place: bool = False,
+    beta: complex = 1,
+    alpha: complex = 1,
+    activation: str = "none",
+    use_gelu: bool = False,
+    out_dtype: torch.dtype | None = None,
+    like: tuple[str, str] | None = None,  # a key, whose flags and threads are taken
+) -> tuple[str, str] | str: ...  # the key, or why there is none
+def operands_of_key(device: _Device, op: str, params: str, /) -> dict[str, Any]: ...
 
 # Tuning.
 def key_of(

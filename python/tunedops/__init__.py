@@ -12,6 +12,8 @@ import torch  # noqa: F401  (its libraries must be loaded before ours)
 
 from tunedops import _C as _C
 from tunedops import fakes
+from tunedops.bound_arguments import BoundArguments, NotTunableError
+from tunedops.bound_json import bound_args_from_json
 from tunedops.install_paths import get_include, get_workloads
 from tunedops.offline import tune_gemm_in_file
 from tunedops.offline_gpus import mgpu_tune_gemm_in_file
@@ -47,6 +49,7 @@ from tunedops.switches import (
     tuning_enable,
     tuning_is_enabled,
 )
+from tunedops.tensor_spec import TensorSpec
 
 try:
     __version__ = _version("tunedops")
@@ -54,11 +57,15 @@ except PackageNotFoundError:  # a source tree that was built without egg_info
     __version__ = "0+unknown"
 
 __all__ = [
+    "BoundArguments",
+    "NotTunableError",
     "Op",
     "Result",
+    "TensorSpec",
     "addmm",
     "baddbmm",
     "bmm",
+    "bound_args_from_json",
     "clear",
     "delete",
     "enable",

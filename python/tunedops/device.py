@@ -46,3 +46,40 @@ def _gpu_index(device: torch.device) -> int:
         seen = "1 GPU, cuda:0" if count == 1 else f"{count} GPUs, cuda:0 to cuda:{count - 1}"
         raise ValueError(f"there is no '{device}': torch sees {seen}")
     return index
+
+
+def described_device(caller: str, device: str | torch.device) -> torch.device:
+    """The device of a tensor that is only described: a GPU need not be here.
+
+    A CPU has no index and a GPU always one: where none is given, the current GPU of a program
+    that uses one, else 0. ``meta`` stays as it is.
+
+    Raises:
+        TypeError: it names no device.
+        ValueError: it is neither a CPU nor a GPU, or has an index that none can have.
+    """
+    if not isinstance(device, (str, torch.device)):
+        raise TypeError(
+            f"{caller}: device must be a str such as 'cpu' or 'cuda:0' or a torch.device, got "
+            f"{type(device).__name__}"
+        )
+    try:
+        parsed = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"{caller}: {str(error).partition(chr(10))[0]}") from error
+    if parsed.type not in ("cpu", "cuda", "meta"):
+        raise ValueError(
+            f"{caller}: device must be cpu, cuda or meta, got '{parsed}', for which tunedops has "
+            "no backend"
+        )
+    if parsed.type == "cuda":
+        if parsed.index is not None:
+            return parsed
+        initialized = torch.cuda.is_initialized()
+        return torch.device("cuda", torch.cuda.current_device() if initialized else 0)
+    return torch.device(parsed.type)
+
+
+def device_pair(device: torch.device) -> tuple[str, int]:
+    """A described device as the compiled module names it."""
+    return (device.type, device.index or 0)

@@ -19,9 +19,14 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def _linear(
+def linear(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none"
 ) -> Tensor:
+    """A layer by torch's own ops, as a program would write it.
+
+    Raises:
+        RuntimeError: the activation is unknown, or the shapes do not fit together.
+    """
     if activation not in _ACTIVATIONS:
         raise RuntimeError(
             f"linear: activation must be one of {', '.join(_ACTIVATIONS)}, got '{activation}'"
@@ -35,4 +40,4 @@ def register() -> None:
         aten = getattr(torch.ops.aten, name)
         torch.library.register_fake(f"tunedops::{name}", aten.default)
         torch.library.register_fake(f"tunedops::{name}.out", aten.out)
-    torch.library.register_fake("tunedops::linear", _linear)
+    torch.library.register_fake("tunedops::linear", linear)

@@ -1,7 +1,8 @@
 """Lists of problems in files: what a program recorded, or what somebody has results for.
 
 Each line is ``op,params``, and more fields may follow. PyTorch's TunableOp writes such lists,
-too; what its grammar has and ours says otherwise is translated.
+too; what its grammar has and ours says otherwise is translated. A list may also be of bound
+arguments, in JSON.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import torch
 
 from tunedops import _C
+from tunedops.bound_json import read_list
 
 # Rows that TunableOp may write and that we have no kernel for.
 _FOREIGN_OPS = ("ScaledGemmTunableOp_",)
@@ -27,6 +29,10 @@ class ListedKey:
     """The file and the number of the line (``file:7``)."""
     op: str
     params: str
+    device_type: str | None = None
+    """Of bound arguments: that of their device. Lines do not say."""
+    call: str = ""
+    """Of bound arguments: the call, as people know it."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -58,6 +64,19 @@ class ListedKey:
                 "processors"
             )
         return None
+
+
+def bound_keys(path: str, text: str) -> list[ListedKey]:
+    """The keys of a list of bound arguments, each once.
+
+    Raises:
+        ValueError: it is no such list, or one of its problems is none.
+    """
+    unique: dict[tuple[str, str], ListedKey] = {}
+    for number, bound in enumerate(read_list(text, path), start=1):
+        where = f"{path}: problem {number}"
+        unique.setdefault(bound.key, ListedKey(where, *bound.key, bound.device.type, str(bound)))
+    return list(unique.values())
 
 
 def split_lines(path: str, text: str) -> Iterator[tuple[str, list[str]]]:
@@ -95,4 +114,18 @@ def words_for_foreign(keys: Iterable[ListedKey]) -> str | None:
     products = "1 product" if len(foreign) == 1 else f"{len(foreign)} products"
     return f"{products} left out, since tunedops has no scaled ones: {foreign[0].where}" + (
         "" if len(foreign) == 1 else " and others"
+    )
+
+
+def words_for_other_devices(keys: Iterable[ListedKey], device_type: str) -> str | None:
+    """One sentence about the problems of other devices, which are left out; None if there are
+    none."""
+    others = [key for key in keys if key.device_type not in (None, device_type)]
+    if not others:
+        return None
+    products = "1 product" if len(others) == 1 else f"{len(others)} products"
+    verb = "is" if len(others) == 1 else "are"
+    return (
+        f"{products} left out, which {verb} of {others[0].device_type} and not of {device_type}: "
+        f"{others[0].where}" + ("" if len(others) == 1 else " and others")
     )

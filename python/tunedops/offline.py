@@ -11,8 +11,16 @@ import torch
 
 from tunedops import _C
 from tunedops.arguments import path_of
+from tunedops.bound_json import looks_like_json
 from tunedops.device import parse_device
-from tunedops.key_lists import ListedKey, listed_keys, split_lines, words_for_foreign
+from tunedops.key_lists import (
+    ListedKey,
+    bound_keys,
+    listed_keys,
+    split_lines,
+    words_for_foreign,
+    words_for_other_devices,
+)
 from tunedops.results import Result
 from tunedops.search import check_search, searching
 
@@ -20,23 +28,30 @@ from tunedops.search import check_search, searching
 def read_keys(
     filenames: Iterable[str | os.PathLike[str]], devices: Sequence[tuple[str, int]]
 ) -> list[ListedKey]:
-    """The problems that untuned or results files list, each once.
+    """The problems that untuned files, results files or lists of bound arguments list, each once.
 
-    Products that only PyTorch's TunableOp has are left out, with a warning.
+    Products that only PyTorch's TunableOp has are left out, with a warning, and so are bound
+    arguments of another kind of device.
 
     Raises:
         ValueError: a line is not a problem of one of the devices.
     """
-    lines = [
-        line
-        for filename in filenames
-        for line in split_lines(os.fspath(filename), Path(filename).read_text(encoding="utf-8-sig"))
-    ]
-    keys = listed_keys(lines)
-    words = words_for_foreign(keys)
-    if words is not None:
-        warnings.warn(f"tunedops: {words}", stacklevel=3)
-    keys = [key for key in keys if not key.is_foreign]
+    unique: dict[tuple[str, str], ListedKey] = {}
+    for filename in filenames:
+        path, text = os.fspath(filename), Path(filename).read_text(encoding="utf-8-sig")
+        in_file = (
+            bound_keys(path, text)
+            if looks_like_json(text)
+            else listed_keys(split_lines(path, text))
+        )
+        for key in in_file:
+            unique.setdefault(key.key, key)
+    keys = list(unique.values())
+    kind = devices[0][0]
+    for words in (words_for_foreign(keys), words_for_other_devices(keys, kind)):
+        if words is not None:
+            warnings.warn(f"tunedops: {words}", stacklevel=3)
+    keys = [key for key in keys if not key.is_foreign and key.device_type in (None, kind)]
     for key in keys:
         for device in devices:
             reason = key.reason_against(device)
@@ -78,7 +93,7 @@ def tune_gemm_in_file(
 
     Args:
         filename: an untuned file (``op,params`` a line) or a results file, of ours or of
-            PyTorch's TunableOp.
+            PyTorch's TunableOp, or a list of bound arguments in JSON.
         device: where (default: the CPU).
         search: which configs are tried, in place of what the setting ``SEARCH`` says:
             ``proposals``, ``guided`` or ``exhaustive``.

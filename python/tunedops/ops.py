@@ -14,10 +14,23 @@ from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
 from tunedops import _C
+from tunedops.binding import bind_op
+from tunedops.bound_arguments import BoundArguments
+from tunedops.described_call import TensorLike
+from tunedops.fakes import linear as original_linear
 
 
 class Op:
-    """A tunable op. Calling it runs the kernel chosen for the problem at hand."""
+    """A tunable op. Calling it runs the kernel chosen for the problem at hand.
+
+    ``bind`` takes the arguments of a call and gives back its problem, as
+    :class:`tunedops.BoundArguments`, without running it. A tensor may be a meta or a fake one
+    or a :class:`tunedops.TensorSpec`, also mixed with real ones. The problem is one of the
+    operands' device or, with ``device``, of that one; a GPU need not be here. Where all are
+    meta tensors and no device is given, it is torch's default device. Torch's flags count as
+    they are now, autocast included. Arguments that do not fit raise what a run would raise,
+    and a call that only torch's own kernel can compute :class:`tunedops.NotTunableError`.
+    """
 
     name: ClassVar[str]
 
@@ -51,6 +64,18 @@ class MmOp(Op):
                 return result
         return torch.ops.tunedops.mm.default(input, mat2)
 
+    def bind(
+        self,
+        input: TensorLike,
+        mat2: TensorLike,
+        *,
+        out: TensorLike | None = None,
+        device: str | torch.device | None = None,
+    ) -> BoundArguments:
+        """The problem of a call, which does not run; see :class:`Op`."""
+        operands = {"input": input, "mat2": mat2}
+        return bind_op(self.name, operands, device=device, out=out, original=torch.mm)
+
 
 class BmmOp(Op):
     """``bmm(input, mat2)``: products of a batch of matrices, as :func:`torch.bmm`.
@@ -77,6 +102,18 @@ class BmmOp(Op):
             if result is not NotImplemented:
                 return result
         return torch.ops.tunedops.bmm.default(input, mat2)
+
+    def bind(
+        self,
+        input: TensorLike,
+        mat2: TensorLike,
+        *,
+        out: TensorLike | None = None,
+        device: str | torch.device | None = None,
+    ) -> BoundArguments:
+        """The problem of a call, which does not run; see :class:`Op`."""
+        operands = {"input": input, "mat2": mat2}
+        return bind_op(self.name, operands, device=device, out=out, original=torch.bmm)
 
 
 class AddmmOp(Op):
@@ -116,6 +153,27 @@ class AddmmOp(Op):
             if result is not NotImplemented:
                 return result
         return torch.ops.tunedops.addmm.default(input, mat1, mat2, beta=beta, alpha=alpha)
+
+    def bind(
+        self,
+        input: TensorLike,
+        mat1: TensorLike,
+        mat2: TensorLike,
+        *,
+        beta: complex = 1,
+        alpha: complex = 1,
+        out: TensorLike | None = None,
+        device: str | torch.device | None = None,
+    ) -> BoundArguments:
+        """The problem of a call, which does not run; see :class:`Op`."""
+        return bind_op(
+            self.name,
+            {"input": input, "mat1": mat1, "mat2": mat2},
+            device=device,
+            out=out,
+            scalars={"beta": beta, "alpha": alpha},
+            original=torch.addmm,
+        )
 
 
 class BaddbmmOp(Op):
@@ -158,6 +216,27 @@ class BaddbmmOp(Op):
                 return result
         return torch.ops.tunedops.baddbmm.default(input, batch1, batch2, beta=beta, alpha=alpha)
 
+    def bind(
+        self,
+        input: TensorLike,
+        batch1: TensorLike,
+        batch2: TensorLike,
+        *,
+        beta: complex = 1,
+        alpha: complex = 1,
+        out: TensorLike | None = None,
+        device: str | torch.device | None = None,
+    ) -> BoundArguments:
+        """The problem of a call, which does not run; see :class:`Op`."""
+        return bind_op(
+            self.name,
+            {"input": input, "batch1": batch1, "batch2": batch2},
+            device=device,
+            out=out,
+            scalars={"beta": beta, "alpha": alpha},
+            original=torch.baddbmm,
+        )
+
 
 class LinearOp(Op):
     """``linear(input, weight, bias, activation)``: ``activation(input @ weight.T + bias)``.
@@ -190,6 +269,24 @@ class LinearOp(Op):
             if result is not NotImplemented:
                 return result
         return torch.ops.tunedops.linear.default(input, weight, bias, activation)
+
+    def bind(
+        self,
+        input: TensorLike,
+        weight: TensorLike,
+        bias: TensorLike | None = None,
+        activation: str = "none",
+        *,
+        device: str | torch.device | None = None,
+    ) -> BoundArguments:
+        """The problem of a call, which does not run; see :class:`Op`."""
+        return bind_op(
+            self.name,
+            {"input": input, "weight": weight, "bias": bias},
+            device=device,
+            activation=activation,
+            original=original_linear,
+        )
 
 
 mm = MmOp()

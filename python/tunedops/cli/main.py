@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import tunedops
-from tunedops.cli import check, doctor, show, tune
+from tunedops.cli import check, doctor, show, trace_to_bound_args, tune
 from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, warnings_as_lines
 
@@ -42,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"tunedops {tunedops.__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (tune, show, check, doctor):
+    for command in (tune, show, check, doctor, trace_to_bound_args):
         command.add_to(commands)
     return parser
 

@@ -1,4 +1,5 @@
-"""Turns a file into the problems to tune: a workload, or keys as `op,params` lines."""
+"""Turns a file into the problems to tune: a workload, keys as `op,params` lines, or bound
+arguments in JSON."""
 
 from __future__ import annotations
 
@@ -8,10 +9,18 @@ from dataclasses import dataclass, field
 import torch
 
 from tunedops import _C
+from tunedops.bound_json import looks_like_json
 from tunedops.cli.errors import CliError
 from tunedops.cli.output import say
 from tunedops.cli.text_file import read_text
-from tunedops.key_lists import ListedKey, listed_keys, split_lines, words_for_foreign
+from tunedops.key_lists import (
+    ListedKey,
+    bound_keys,
+    listed_keys,
+    split_lines,
+    words_for_foreign,
+    words_for_other_devices,
+)
 from tunedops.workloads import COLUMNS, Workload, read_workloads
 
 
@@ -47,7 +56,8 @@ def read_problems(paths: Iterable[str], device: tuple[str, int]) -> Listed:
     used; a workload with one is refused, since it was written to be tuned as a whole.
 
     Args:
-        paths: workloads, untuned files or results files; the content of each tells which.
+        paths: workloads, untuned files, results files or lists of bound arguments; the content
+            of each tells which.
         device: where they would be tuned.
 
     Raises:
@@ -65,7 +75,10 @@ def read_problems(paths: Iterable[str], device: tuple[str, int]) -> Listed:
 
 
 def _problems_of(path: str, device: tuple[str, int]) -> Listed:
-    lines = list(split_lines(path, read_text(path)))
+    text = read_text(path)
+    if looks_like_json(text):
+        return _from_bound(path, text, device)
+    lines = list(split_lines(path, text))
     rows = [line for line in lines if line[1][0] != "Validator"]
     if not rows:
         raise CliError(f"{path}: holds no products")
@@ -80,19 +93,33 @@ def _problems_of(path: str, device: tuple[str, int]) -> Listed:
     )
 
 
+def _from_bound(path: str, text: str, device: tuple[str, int]) -> Listed:
+    try:
+        keys = bound_keys(path, text)
+    except ValueError as error:
+        raise CliError(str(error)) from error
+    if not any(key.device_type == device[0] for key in keys):
+        raise CliError(
+            f"{path}: holds no products of {device[0]}; --device {keys[0].device_type} tunes those "
+            "that it holds"
+        )
+    return _from_keys(keys, device)
+
+
 def _from_keys(keys: list[ListedKey], device: tuple[str, int]) -> Listed:
-    words = words_for_foreign(keys)
-    if words is not None:
-        say(words)
+    for words in (words_for_foreign(keys), words_for_other_devices(keys, device[0])):
+        if words is not None:
+            say(words)
     found = Listed()
     for key in keys:
-        if key.is_foreign:
+        if key.is_foreign or key.device_type not in (None, device[0]):
             continue
         reason = key.reason_against(device)
         if reason is not None:
             found.left_out.append(f"{key.where}: {reason}")
         else:
-            found.problems.append(Problem(*key.key, f"{key.op} {key.params}", suite=""))
+            label = key.call or f"{key.op} {key.params}"
+            found.problems.append(Problem(*key.key, label, suite=""))
     if found.left_out and not found.problems:
         others = len(found.left_out) - 1
         raise CliError(found.left_out[0] + (f"; nor are {others} other lines" if others else ""))

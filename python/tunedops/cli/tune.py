@@ -46,8 +46,8 @@ def add_to(commands: Commands) -> None:
         metavar="WORKLOADS",
         nargs="+",
         help=f"a workload (CSV with the header {','.join(COLUMNS)}), an untuned file or "
-        "a results file ('op,params' lines); its content tells which. Of several files each "
-        "product is tuned once",
+        "a results file ('op,params' lines), or bound arguments (JSON, as trace-to-bound-args "
+        "writes them); its content tells which. Of several files each product is tuned once",
     )
     add_device_to(parser)
     parser.add_argument(

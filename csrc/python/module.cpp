@@ -32,6 +32,51 @@ PythonResult to_python(const CsvRow& row) {
           row.spread(),     row.margin(),   row.date()};
 }
 
+// Validators, rows, and what was not understood as `line: text`.
+using PythonDocument =
+    std::tuple<std::map<std::string, std::string>, std::vector<PythonResult>,
+               std::vector<std::string>>;
+
+PythonDocument parse_results_text(const std::string& text) {
+  const CsvDocument document = parse_results(text);
+  PythonDocument parsed;
+  auto& [validators, rows, complaints] = parsed;
+  validators = document.validators.entries();
+  for (const CsvRow& row : document.rows) {
+    rows.push_back(to_python(row));
+  }
+  for (const CsvDocument::Complaint& complaint : document.complaints) {
+    complaints.push_back(std::to_string(complaint.line) + ": " +
+                         complaint.text);
+  }
+  return parsed;
+}
+
+// op, params, solution, time_ms, default_ms
+using PythonRow = std::tuple<std::string, std::string, std::string,
+                             std::optional<double>, std::optional<double>>;
+
+std::string
+format_results_text(const std::map<std::string, std::string>& validators,
+                    const std::vector<PythonRow>& rows) {
+  CsvDocument document;
+  for (const auto& [key, value] : validators) {
+    document.validators.add(key, value);
+  }
+  for (const auto& [op, params, solution, time_ms, default_ms] : rows) {
+    CsvRow& row = document.rows.emplace_back();
+    row.key = {op, params};
+    row.solution = solution;
+    if (time_ms) {
+      row.extra.push_back(format_milliseconds(*time_ms));
+      if (default_ms) {
+        row.extra.push_back(format_milliseconds(*default_ms));
+      }
+    }
+  }
+  return format_results(document);
+}
+
 ProblemKey problem_from(const PythonDevice& device, const std::string& op,
                         const std::string& params) {
   const auto problem =
@@ -89,13 +134,13 @@ struct AsInTheKey {
   PrecisionScope precision;
 };
 
-PythonOutcome tune(const PythonDevice& device, const std::string& op,
-                   const std::string& params, bool persist) {
-  const ProblemKey problem = problem_from(device, op, params);
-  const TuneOutcome outcome =
-      getTuningContext().tune(problem, Stream{}, persist, [&] {
-        return std::make_shared<AsInTheKey>(from_key<GemmProblem>(problem));
-      });
+TuningContext::Surroundings as_in_key(const ProblemKey& problem) {
+  return [problem] {
+    return std::make_shared<AsInTheKey>(from_key<GemmProblem>(problem));
+  };
+}
+
+PythonOutcome to_python(const TuneOutcome& outcome) {
   PythonOutcome result{outcome.solution,        outcome.time_ms,
                        outcome.default_ms,      outcome.elapsed_ms,
                        outcome.status.reason(), {}};
@@ -109,6 +154,27 @@ PythonOutcome tune(const PythonDevice& device, const std::string& op,
                                      m.refused);
   }
   return result;
+}
+
+PythonOutcome tune(const PythonDevice& device, const std::string& op,
+                   const std::string& params, bool persist) {
+  const ProblemKey problem = problem_from(device, op, params);
+  return to_python(
+      getTuningContext().tune(problem, Stream{}, persist, as_in_key(problem)));
+}
+
+PythonOutcome measure(const PythonDevice& device, const std::string& op,
+                      const std::string& params,
+                      const std::optional<std::string>& search,
+                      std::optional<double> budget_ms,
+                      const std::vector<std::string>& kernels) {
+  const ProblemKey problem = problem_from(device, op, params);
+  TuneOptions options{.budget_ms = budget_ms, .kernels = kernels};
+  if (search) {
+    options.search = parse_search(*search);
+  }
+  return to_python(getTuningContext().measure(problem, Stream{}, options,
+                                              as_in_key(problem)));
 }
 
 // What a function returns while torch is as a key says; shows what `tune` sets.
@@ -226,6 +292,8 @@ void bind_results(py::module_& m) {
         return getTuningContext().erase(device_from(device), {op, params});
       });
   def(m, "clear", +[] { getTuningContext().clear(); });
+  def(m, "parse_results", &parse_results_text);
+  def(m, "format_results", &format_results_text);
   def(
       m, "check_file",
       +[](const PythonDevice& device, const std::string& path) {
@@ -264,6 +332,7 @@ void bind_tuning(py::module_& m) {
         return key_hint({op, params}, device_from(device).type);
       });
   def(m, "tune", &tune);
+  def(m, "measure", &measure);
   m.def("call_as_in_key", torch::wrap_pybind_function(&call_as_in_key));
   def(
       m, "stored",

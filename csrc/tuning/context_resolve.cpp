@@ -180,9 +180,11 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
     const std::lock_guard lock(mutex_);
     policy = settings_.on_miss();
     if (policy == OnMiss::kHeuristic) {
+      const std::vector<std::string> competing = settings_.kernels();
       for (const Kernel* kernel :
            kernels_.kernels(problem.header().op, device.type)) {
-        if (!may_compete(*kernel) || !kernel->supports(problem).is_ok()) {
+        if (!may_compete(*kernel, competing) ||
+            !kernel->supports(problem).is_ok()) {
           continue;
         }
         const auto config = kernel->heuristic(problem);

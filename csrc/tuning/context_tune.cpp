@@ -22,7 +22,7 @@ std::string describe(const TuneOutcome& measured) {
 
 }  // namespace
 
-TunerLimits TuningContext::limits() const {
+TunerLimits TuningContext::limits(const TuneOptions& options) const {
   const auto milliseconds = [this](const char* name) {
     return static_cast<double>(settings_.integer(name));
   };
@@ -33,21 +33,23 @@ TunerLimits TuningContext::limits() const {
   limits.warmup_duration_ms = milliseconds("MAX_WARMUP_DURATION_MS");
   limits.warmup_iterations =
       static_cast<int>(settings_.integer("MAX_WARMUP_ITERATIONS"));
-  limits.budget_ms = milliseconds("MAX_TUNING_BUDGET_MS");
+  limits.budget_ms =
+      options.budget_ms.value_or(milliseconds("MAX_TUNING_BUDGET_MS"));
   const std::int64_t rotating = settings_.integer("ROTATING_BUFFER_SIZE");
   limits.rotating_bytes = rotating < 0 ? -1 : rotating << 20;
   limits.most_waited =
       static_cast<double>(settings_.integer("MAX_WAITING_PERCENT")) / 100;
   limits.in_graphs = settings_.boolean("GRAPH_REPLAY");
-  limits.search = settings_.search();
+  limits.search = options.search.value_or(settings_.search());
   limits.numerical_check = settings_.numerical_check();
   return limits;
 }
 
-bool TuningContext::may_compete(const Kernel& kernel) const {
-  const std::vector<std::string> names = settings_.kernels();
-  return names.empty() || kernel.name() == kDefaultKernel ||
-         std::find(names.begin(), names.end(), kernel.name()) != names.end();
+bool TuningContext::may_compete(const Kernel& kernel,
+                                const std::vector<std::string>& kernels) {
+  return kernels.empty() || kernel.name() == kDefaultKernel ||
+         std::find(kernels.begin(), kernels.end(), kernel.name()) !=
+             kernels.end();
 }
 
 // A misspelt name would silently leave the field to Default.
@@ -71,11 +73,12 @@ void TuningContext::check_kernel_filter(Notices& notices) const {
 // Default first, then every supported config of every kernel. Not from the plan
 // store: most of these will never run again.
 std::vector<Candidate>
-TuningContext::candidates(const ProblemKey& problem) const {
+TuningContext::candidates(const ProblemKey& problem,
+                          const std::vector<std::string>& kernels) const {
   const ProblemHeader header = problem.header();
   std::vector<Candidate> candidates;
   for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {
-    if (!may_compete(*kernel) || !kernel->supports(problem).is_ok()) {
+    if (!may_compete(*kernel, kernels) || !kernel->supports(problem).is_ok()) {
       continue;
     }
     for (const Config& config : kernel->configs(problem)) {
@@ -99,14 +102,12 @@ TuningContext::candidates(const ProblemKey& problem) const {
 
 // Where a search may go on.
 std::vector<KernelSpace>
-TuningContext::spaces(const ProblemKey& problem) const {
+TuningContext::spaces(const ProblemKey& problem,
+                      const std::vector<std::string>& kernels) const {
   const ProblemHeader header = problem.header();
   std::vector<KernelSpace> spaces;
-  if (settings_.search() == Search::kProposals) {
-    return spaces;
-  }
   for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {
-    if (may_compete(*kernel) && kernel->supports(problem).is_ok()) {
+    if (may_compete(*kernel, kernels) && kernel->supports(problem).is_ok()) {
       if (auto space = kernel->space(problem)) {
         spaces.push_back({kernel, std::move(space)});
       }
@@ -116,13 +117,14 @@ TuningContext::spaces(const ProblemKey& problem) const {
 }
 
 TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
+                                     const TuneOptions& options,
                                      double deadline_ms, Notices& notices) {
   const OriginalsOnly mark;
   TuneOutcome outcome;
   // Making things on a device can fail where it is full; that is no reason to
   // fail the product that is tuned.
   const Status status = status_of([&] {
-    outcome = race(problem, stream, deadline_ms, notices);
+    outcome = race(problem, stream, options, deadline_ms, notices);
     return outcome.status;
   });
   outcome.status = status;
@@ -133,7 +135,8 @@ TuneOutcome TuningContext::run_tuner(const ProblemKey& problem, Stream stream,
 }
 
 TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
-                                double deadline_ms, Notices& notices) {
+                                const TuneOptions& options, double deadline_ms,
+                                Notices& notices) {
   const ProblemHeader header = problem.header();
   const Backend& device_backend = backend(header.device());
   const double begin_ms = device_backend.now_ms();
@@ -142,9 +145,13 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
   TunerLimits limits_now;
   {
     const std::lock_guard lock(mutex_);
-    limits_now = limits();
-    racing = candidates(problem);
-    searched = spaces(problem);
+    limits_now = limits(options);
+    const std::vector<std::string> kernels =
+        options.kernels.empty() ? settings_.kernels() : options.kernels;
+    racing = candidates(problem, kernels);
+    if (limits_now.search != Search::kProposals) {
+      searched = spaces(problem, kernels);
+    }
     check_kernel_filter(notices);
   }
   if (racing.empty()) {
@@ -166,7 +173,7 @@ TuneOutcome TuningContext::race(const ProblemKey& problem, Stream stream,
     // a product did not.
     if (is_inside_product) {
       limits_now.search = Search::kGuided;
-    } else {
+    } else if (!options.budget_ms) {
       limits_now.budget_ms = std::numeric_limits<double>::infinity();
     }
   }
@@ -191,7 +198,7 @@ std::optional<TuneOutcome> TuningContext::tune_within(double left_ms,
   const double begin_ms = clock.now_ms();
   const double deadline_ms = begin_ms + left_ms;
   std::optional<TuneOutcome> outcome =
-      run_tuner(problem, stream, deadline_ms, notices);
+      run_tuner(problem, stream, {}, deadline_ms, notices);
   if (outcome->status.is_ok()) {
     if (clock.now_ms() < deadline_ms) {
       keep(problem, *outcome, /*persist=*/true, notices);
@@ -256,6 +263,23 @@ void TuningContext::keep(const ProblemKey& problem, const TuneOutcome& outcome,
 TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
                                 bool persist,
                                 const Surroundings& surroundings) {
+  return tune_explicitly(problem, stream, {},
+                         persist ? Keep::kInFile : Keep::kInMemory,
+                         surroundings);
+}
+
+TuneOutcome TuningContext::measure(const ProblemKey& problem, Stream stream,
+                                   const TuneOptions& options,
+                                   const Surroundings& surroundings) {
+  return tune_explicitly(problem, stream, options, Keep::kNowhere,
+                         surroundings);
+}
+
+TuneOutcome TuningContext::tune_explicitly(const ProblemKey& problem,
+                                           Stream stream,
+                                           const TuneOptions& options,
+                                           Keep where,
+                                           const Surroundings& surroundings) {
   const Device device = problem.header().device();
   if (setting("READ_ONLY") == "1") {
     throw std::runtime_error("tune: TUNEDOPS_READ_ONLY is on");
@@ -276,10 +300,10 @@ TuneOutcome TuningContext::tune(const ProblemKey& problem, Stream stream,
   {
     const std::lock_guard turn(tuning_mutex_);
     const auto held = surroundings ? surroundings() : nullptr;
-    outcome = run_tuner(problem, stream,
+    outcome = run_tuner(problem, stream, options,
                         std::numeric_limits<double>::infinity(), notices);
-    if (outcome.status.is_ok()) {
-      keep(problem, outcome, persist, notices);
+    if (outcome.status.is_ok() && where != Keep::kNowhere) {
+      keep(problem, outcome, where == Keep::kInFile, notices);
       raise_epoch();
     }
   }
@@ -317,7 +341,7 @@ std::vector<std::string>
 TuningContext::competitors(const ProblemKey& problem) const {
   std::vector<std::string> names;
   const std::lock_guard lock(mutex_);
-  for (Candidate& candidate : candidates(problem)) {
+  for (Candidate& candidate : candidates(problem, settings_.kernels())) {
     names.push_back(std::move(candidate.solution));
   }
   return names;

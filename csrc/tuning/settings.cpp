@@ -256,13 +256,14 @@ OnMiss Settings::on_miss() const {
   return text == "error" ? OnMiss::kError : OnMiss::kDefault;
 }
 
-Search Settings::search() const {
-  const std::string& text = value("SEARCH").text;
+Search parse_search(std::string_view text) {
   if (text == "proposals") {
     return Search::kProposals;
   }
   return text == "exhaustive" ? Search::kExhaustive : Search::kGuided;
 }
+
+Search Settings::search() const { return parse_search(value("SEARCH").text); }
 
 NumericalCheck Settings::numerical_check() const {
   return parse_numerical_check(value("NUMERICAL_CHECK").text)

@@ -21,6 +21,9 @@ enum class OnMiss : std::uint8_t { kDefault, kHeuristic, kError };
 /// what a search finds within the budget, or all that there are.
 enum class Search : std::uint8_t { kProposals, kGuided, kExhaustive };
 
+/// A value of the setting; what is none means guided.
+Search parse_search(std::string_view text);
+
 /// The numeric check of finalists; tolerances override the op's own.
 struct NumericalCheck {
   bool enabled = true;

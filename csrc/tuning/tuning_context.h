@@ -34,6 +34,13 @@
 
 namespace tunedops {
 
+/// What an explicit tuning may want otherwise than the settings have it.
+struct TuneOptions {
+  std::optional<Search> search = std::nullopt;
+  std::optional<double> budget_ms = std::nullopt;
+  std::vector<std::string> kernels = {};  // that may compete, if any is named
+};
+
 class TUNEDOPS_PUBLIC TuningContext {
  public:
   using ValidatorGetter = std::function<std::string(Device)>;
@@ -146,6 +153,10 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::optional<ProblemKey> parse_key(const KeyText& key, Device device) const;
   KeyText key_text(const ProblemKey& problem) const;
   std::optional<CsvRow> stored(const ProblemKey& problem);
+  /// The same, but nothing is kept.
+  TuneOutcome measure(const ProblemKey& problem, Stream stream,
+                      const TuneOptions& options,
+                      const Surroundings& surroundings = {});
   /// Per kernel of the op: `` or the reason why it refuses.
   std::vector<std::pair<std::string, std::string>>
   refusals(const ProblemKey& problem) const;
@@ -239,18 +250,30 @@ class TUNEDOPS_PUBLIC TuningContext {
   void check_rows(Device device, const std::string& path,
                   const std::vector<CsvRow>& rows, Notices& notices) const;
 
-  TunerLimits limits() const;
-  std::vector<Candidate> candidates(const ProblemKey& problem) const;
-  std::vector<KernelSpace> spaces(const ProblemKey& problem) const;
-  bool may_compete(const Kernel& kernel) const;
+  TunerLimits limits(const TuneOptions& options = {}) const;
+  /// `kernels`: that may compete; empty: all.
+  std::vector<Candidate>
+  candidates(const ProblemKey& problem,
+             const std::vector<std::string>& kernels) const;
+  std::vector<KernelSpace>
+  spaces(const ProblemKey& problem,
+         const std::vector<std::string>& kernels) const;
+  static bool may_compete(const Kernel& kernel,
+                          const std::vector<std::string>& kernels);
   void check_kernel_filter(Notices& notices) const;
   std::atomic<bool>& is_poisoned(DeviceType type) {
     return is_poisoned_[static_cast<std::size_t>(type)];
   }
-  TuneOutcome race(const ProblemKey& problem, Stream stream, double deadline_ms,
+  TuneOutcome race(const ProblemKey& problem, Stream stream,
+                   const TuneOptions& options, double deadline_ms,
                    Notices& notices);
   TuneOutcome run_tuner(const ProblemKey& problem, Stream stream,
-                        double deadline_ms, Notices& notices);
+                        const TuneOptions& options, double deadline_ms,
+                        Notices& notices);
+  enum class Keep : std::uint8_t { kNowhere, kInMemory, kInFile };
+  TuneOutcome tune_explicitly(const ProblemKey& problem, Stream stream,
+                              const TuneOptions& options, Keep keep,
+                              const Surroundings& surroundings);
   std::optional<TuneOutcome> tune_within(double left_ms,
                                          const ProblemKey& problem,
                                          Stream stream, Notices& notices);

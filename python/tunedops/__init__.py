@@ -12,9 +12,12 @@ import torch  # noqa: F401  (its libraries must be loaded before ours)
 
 from tunedops import _C as _C
 from tunedops import fakes
+from tunedops.autotune import autotune
+from tunedops.autotuning_result import AutotuningResult
 from tunedops.bound_arguments import BoundArguments, NotTunableError
 from tunedops.bound_json import bound_args_from_json
 from tunedops.install_paths import get_include, get_workloads
+from tunedops.measurement import Measured, Measurement
 from tunedops.offline import tune_gemm_in_file
 from tunedops.offline_gpus import mgpu_tune_gemm_in_file
 from tunedops.ops import Op, addmm, baddbmm, bmm, linear, mm
@@ -57,12 +60,16 @@ except PackageNotFoundError:  # a source tree that was built without egg_info
     __version__ = "0+unknown"
 
 __all__ = [
+    "AutotuningResult",
     "BoundArguments",
+    "Measured",
+    "Measurement",
     "NotTunableError",
     "Op",
     "Result",
     "TensorSpec",
     "addmm",
+    "autotune",
     "baddbmm",
     "bmm",
     "bound_args_from_json",

@@ -26,12 +26,12 @@ _HEADER = {"format": FORMAT, "version": VERSION}
 
 def write_one(bound: BoundArguments) -> str:
     """See :meth:`tunedops.BoundArguments.to_json`."""
-    return json.dumps(_HEADER | _value_of(bound))
+    return json.dumps(_HEADER | value_of_bound(bound))
 
 
 def read_one(text: str) -> BoundArguments:
     """See :meth:`tunedops.BoundArguments.from_json`."""
-    return _bound_of(_document("from_json", text), "from_json")
+    return bound_of(_document("from_json", text), "from_json")
 
 
 def write_list(
@@ -43,7 +43,7 @@ def write_list(
         problems: each with what else is known of it, in words that JSON has.
         notes: sentences about all of them.
     """
-    values = [_value_of(bound) | dict(more) for bound, more in problems]
+    values = [value_of_bound(bound) | dict(more) for bound, more in problems]
     return json.dumps(_HEADER | {"notes": list(notes), "problems": values}, indent=1) + "\n"
 
 
@@ -87,12 +87,12 @@ def read_list(text: str, where: str) -> list[BoundArguments]:
     document = _document(where, text)
     problems = document.get("problems")
     if problems is None and "key" in document:
-        return [_bound_of(document, where)]
+        return [bound_of(document, where)]
     if not isinstance(problems, list):
         raise ValueError(f"{where}: expected a list 'problems', got {kind_of(problems)}")
     if not problems:
         raise ValueError(f"{where}: the list holds no problems")
-    return [_bound_of(value, f"{where}: problem {i}") for i, value in enumerate(problems, start=1)]
+    return [bound_of(value, f"{where}: problem {i}") for i, value in enumerate(problems, start=1)]
 
 
 def _document(where: str, text: str) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _document(where: str, text: str) -> dict[str, Any]:
     return document
 
 
-def _value_of(bound: BoundArguments) -> dict[str, Any]:
+def value_of_bound(bound: BoundArguments) -> dict[str, Any]:
     value: dict[str, Any] = {
         "device": str(bound.device),
         "op": bound.op,
@@ -124,7 +124,7 @@ def _value_of(bound: BoundArguments) -> dict[str, Any]:
     return value
 
 
-def _bound_of(value: Any, where: str) -> BoundArguments:
+def bound_of(value: Any, where: str) -> BoundArguments:
     key = value.get("key") if isinstance(value, dict) else None
     if not (isinstance(key, list) and len(key) == 2 and all(isinstance(k, str) for k in key)):
         raise ValueError(f"{where}: expected a 'key' of two strings, got {kind_of(key)}")

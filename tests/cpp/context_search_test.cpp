@@ -74,6 +74,23 @@ TEST_F(ContextSearchTest, WhoTunesMayHaveAllOfIt) {
   EXPECT_EQ(kernel.tried(), static_cast<std::size_t>(kConfigs));
 }
 
+TEST_F(ContextSearchTest, WhoMeasuresSaysHowMuchOfIt) {
+  FakeKernel& kernel = add_rich(false);
+  EXPECT_EQ(
+      context().measure(gemm(9), {}, {.search = Search::kProposals}).searched,
+      0);
+  EXPECT_EQ(kernel.tried(), 1U);
+  EXPECT_EQ(
+      context().measure(gemm(9), {}, {.search = Search::kExhaustive}).searched,
+      kConfigs - 1);
+  EXPECT_LT(context()
+                .measure(gemm(9), {},
+                         {.search = Search::kExhaustive, .budget_ms = 20})
+                .searched,
+            kConfigs - 1)
+      << "a budget that is asked for holds";
+}
+
 TEST_F(ContextSearchTest, NoProductWaitsForAllOfIt) {
   restart({{"SEARCH", "exhaustive"}, {"MAX_TUNING_BUDGET_MS", "100"}});
   FakeKernel& kernel = add_rich(false);

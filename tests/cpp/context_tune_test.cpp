@@ -143,5 +143,37 @@ TEST_F(ContextTuneTest, AProblemOfAnUnknownOpIsABug) {
       << "an op is registered once";
 }
 
+// --- Tuning that keeps nothing -----------------------------------------------
+
+TEST_F(ContextTuneTest, MeasuringKeepsNothing) {
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  const TuneOutcome outcome = context().measure(gemm(), {}, {});
+  EXPECT_EQ(outcome.solution, "Gemm_Fast");
+  EXPECT_TRUE(context().results({}).empty());
+  EXPECT_FALSE(context().stored(gemm()).has_value());
+  EXPECT_EQ(rows_of_csv(), std::vector<std::string>{});
+}
+
+TEST_F(ContextTuneTest, MeasuringMayLeaveOutKernels) {
+  restart({{"KERNELS", "Gemm_Fast"}});
+  add({.name = "Gemm_Fast", .ms = 0.25});
+  add({.name = "Gemm_Good", .ms = 0.5});
+  EXPECT_EQ(context().measure(gemm(), {}, {}).solution, "Gemm_Fast");
+  EXPECT_EQ(context().measure(gemm(), {}, {.kernels = {"Gemm_Good"}}).solution,
+            "Gemm_Good")
+      << "whatever the setting says";
+  EXPECT_EQ(context().measure(gemm(), {}, {.kernels = {"Default"}}).solution,
+            "Default");
+}
+
+TEST_F(ContextTuneTest, MeasuringHasABudgetOfItsOwn) {
+  restart({{"MAX_TUNING_BUDGET_MS", "50"}});
+  add({.name = "Gemm_Fast", .ms = 0.5});
+  const double usual = context().measure(gemm(), {}, {}).elapsed_ms;
+  const double short_one =
+      context().measure(gemm(), {}, {.budget_ms = 10}).elapsed_ms;
+  EXPECT_LT(short_one, usual);
+}
+
 }  // namespace
 }  // namespace tunedops

@@ -1,0 +1,169 @@
+"""Tuning a function once, and holding the result in the hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from tunedops import _C
+from tunedops.autotuning_result import AutotuningResult
+from tunedops.bound_arguments import BoundArguments
+from tunedops.device import described_device, device_pair, parse_device
+from tunedops.measurement import Measured, Measurement
+from tunedops.recorder import callable_of, record
+from tunedops.results import Result
+from tunedops.search import check_search
+
+
+def autotune(
+    f: object,
+    *args: Any,
+    ignore_cache: bool = False,
+    budget_ms: float | None = None,
+    search: str | None = None,
+    kernels: Sequence[str] | None = None,
+    progress: bool = False,
+    device: str | torch.device | None = None,
+    **kwargs: Any,
+) -> AutotuningResult:
+    """Finds the tunable problems of ``f(*args, **kwargs)`` and the fastest solution of each.
+
+    ``f`` runs once, by torch's own kernels, and each product in it is noted, of the backward
+    pass too if ``f`` runs one; then each problem is tuned, on data of its own. With fake
+    tensors for arguments (``FakeTensorMode``), or meta tensors and a ``device``, nothing is
+    computed in that run.
+
+    Nothing else changes: no results file is read to or written, what the process uses outside
+    of ``with result:`` stays as it is, and the switch ``TUNING`` does not matter.
+
+    Args:
+        f: a function, an ``nn.Module``, a ``GraphModule``, an ``ExportedProgram``, one
+            :class:`tunedops.BoundArguments` or a sequence of them. A graph or a program without
+            arguments gets those that it was traced with.
+        args: of ``f``.
+        ignore_cache: tune also what has a stored result. Else that result is taken over, so
+            that the answer holds every problem in any case.
+        budget_ms: wall-clock milliseconds for one problem (the setting
+            ``MAX_TUNING_BUDGET_MS`` if None).
+        search: ``proposals``, ``guided`` or ``exhaustive`` (the setting ``SEARCH`` if None). The
+            last has no budget unless one is given.
+        kernels: names of the kernels that may compete with ``Default`` (all if None).
+        progress: show a bar with the time that is left.
+        device: of the problems, where the operands do not say it (meta tensors).
+        kwargs: of ``f``.
+
+    Raises:
+        RuntimeError: tuning is not allowed here: ``TUNEDOPS_READ_ONLY`` is on, this is a forked
+            child, or a CUDA graph is being captured.
+        TypeError: ``f`` or an option has the wrong type.
+        ValueError: there is nothing to tune in ``f``; a problem is of a device that is not here;
+            an option has a value that is none; all problems failed, with the reason of the first.
+
+    Source: Tokamax' ``autotune``, with what it lacks: arguments by name, kernels that compete
+    across implementations, and a check of every winner.
+    """
+    check_search("autotune", search)
+    if _C.setting("READ_ONLY") == "1":
+        raise RuntimeError("autotune: TUNEDOPS_READ_ONLY is on, which allows no tuning")
+    place = None if device is None else described_device("autotune", device)
+    problems = _problems_of(f, args, kwargs, place)
+    for bound in problems:
+        parse_device(bound.device)  # it may be of another machine
+    names = _checked_kernels(kernels, problems)
+    if budget_ms is not None and not budget_ms > 0:
+        raise ValueError(f"autotune: budget_ms must be above 0, got {budget_ms!r}")
+    found: dict[BoundArguments, Measured] = {}
+    failures: dict[BoundArguments, str] = {}
+    for bound in _shown(problems, progress):
+        stored = None if ignore_cache else _stored(bound)
+        if stored is not None:
+            found[bound] = stored
+            continue
+        outcome = _C.measure(device_pair(bound.device), *bound.key, search, budget_ms, names)
+        if outcome.failure:
+            failures[bound] = outcome.failure
+        else:
+            found[bound] = _measured(outcome)
+    if failures and not found:
+        first, reason = next(iter(failures.items()))
+        raise ValueError(f"autotune: nothing could be tuned; of {first}: {reason}")
+    return AutotuningResult(found, failures)
+
+
+def _problems_of(
+    f: object, args: Sequence[Any], kwargs: dict[str, Any], device: torch.device | None
+) -> tuple[BoundArguments, ...]:
+    if isinstance(f, BoundArguments):
+        f = (f,)
+    if isinstance(f, Iterable) and not callable(f):
+        listed = tuple(dict.fromkeys(f))
+        for bound in listed:
+            if not isinstance(bound, BoundArguments):
+                raise TypeError(
+                    "autotune: a sequence must hold BoundArguments, got one of "
+                    f"{type(bound).__name__}"
+                )
+        if not listed:
+            raise ValueError("autotune: the sequence is empty, so there is nothing to tune")
+        if args or kwargs:
+            raise TypeError("autotune: BoundArguments take no further arguments")
+        return listed
+    found = record(*callable_of(f, args, kwargs), device=device)
+    if not found:
+        raise ValueError(
+            "autotune: nothing in f is a product that tunedops can tune; it tunes mm, addmm, bmm, "
+            "baddbmm, addmv and linear, of dense tensors on a CPU or an NVIDIA GPU"
+        )
+    return found
+
+
+def _checked_kernels(
+    kernels: Sequence[str] | None, problems: Sequence[BoundArguments]
+) -> list[str]:
+    if kernels is None:
+        return []
+    if isinstance(kernels, str) or not all(isinstance(name, str) for name in kernels):
+        raise TypeError(f"autotune: kernels must be a sequence of names, got {kernels!r}")
+    places = {device_pair(bound.device) for bound in problems}
+    known = {name for place in places for name in _C.kernel_names(place)}
+    for name in kernels:
+        if name not in known:
+            raise ValueError(
+                f"autotune: no kernel is called '{name}'; there are {', '.join(sorted(known))}"
+            )
+    # Default always competes; alone it has to be named, since no name means all.
+    return [*kernels] or ["Default"]
+
+
+def _stored(bound: BoundArguments) -> Measured | None:
+    row = _C.stored(device_pair(bound.device), *bound.key)
+    if row is None:
+        return None
+    result = Result(*row)
+    if result.was_disturbed:
+        return None
+    chosen = Measurement(result.solution, result.time_ms, result.samples)
+    return Measured((chosen,), result.default_ms, result.timing)
+
+
+def _measured(outcome: _C.TuneOutcome) -> Measured:
+    """Ranked: the winner, then what stayed in the race by time, then the rest."""
+    tried = [Measurement(*m) for m in outcome.measurements]
+    winner = next((m for m in tried if m.solution == outcome.solution), None)
+    best = Measurement(outcome.solution, outcome.time_ms, winner.samples if winner else None)
+    others = sorted(
+        (m for m in tried if m.solution != outcome.solution),
+        key=lambda m: (bool(m.refused), m.time_ms if m.time_ms is not None else float("inf")),
+    )
+    return Measured((best, *others), outcome.default_ms, outcome.timing)
+
+
+def _shown(problems: Sequence[BoundArguments], progress: bool) -> Iterable[BoundArguments]:
+    """With a bar on the terminal, and the time that is left, if asked for."""
+    if not progress:
+        return problems
+    from rich.progress import track
+
+    return track(problems, description="autotune")

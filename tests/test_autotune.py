@@ -1,0 +1,231 @@
+"""`tunedops.autotune`: what it finds in a function, and what it leaves alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+import tunedops
+from recorded_keys import recorded
+from torch import Tensor, nn
+from torch._subclasses import FakeTensorMode
+from tunedops import _C, BoundArguments, NotTunableError, autotune
+
+
+def keys_of(result: tunedops.AutotuningResult) -> list[tuple[str, str]]:
+    return sorted(bound.key for bound in result)
+
+
+def block() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(16, 24), nn.ReLU(), nn.Linear(24, 8))
+
+
+def test_every_config_competes_and_default_with_them() -> None:
+    """K1: the space of every kernel, and torch's own, which cannot lose by being tuned."""
+    result = autotune(torch.mm, torch.randn(20, 30), torch.randn(30, 40), search="proposals")
+    ((bound, measurements),) = result.items()
+    tried = {m.solution for m in measurements}
+    assert tried >= set(_C.candidates(("cpu", 0), *bound.key))
+    assert "Default" in tried
+    assert measurements[0] == result.best(bound)
+    assert result.measured[bound].default_ms is not None
+
+
+def test_finds_each_product_once_and_ignores_the_rest(tmp_path: Path) -> None:
+    """K2: products of ours and of aten, whatever stands around them."""
+
+    def f(x: Tensor, *, w: Tensor) -> Tensor:
+        y = torch.softmax(x @ w, -1) @ w.t()
+        y = tunedops.linear(y, w.t().contiguous(), activation="relu")
+        return torch.einsum("ij,jk->ik", y.sin(), w.t()).sort().values + x @ w @ w.t()
+
+    x, w = torch.randn(6, 10), torch.randn(10, 12)
+    result = autotune(f, x, w=w)
+    assert set(keys_of(result)) == set(recorded(tmp_path, lambda: f(x, w=w)))
+    assert len(result) == 4
+
+
+def test_the_result_holds_what_is_stored_too() -> None:
+    """K2 and its trap: a problem that is known already is no hole in the answer."""
+    a, b, c = torch.randn(4, 8), torch.randn(8, 6), torch.randn(6, 9)
+    known = tunedops.mm.bind(a, b)
+    _C.tune(("cpu", 0), *known.key, False)
+    row = tunedops.get_results()[0]
+    result = autotune(lambda: a @ b @ c)
+    assert len(result) == 2
+    assert result.best(known).solution == row.solution
+    assert result.best(known).time_ms == row.time_ms
+    anew = autotune(lambda: a @ b, ignore_cache=True)
+    assert len(anew[known]) > 1, "measured again"
+
+
+def test_a_training_step_has_its_backward_problems() -> None:
+    """K3: found where the function runs them; `vjp` gives those of one forward problem."""
+    model, x = block(), torch.randn(5, 16)
+
+    def step() -> None:
+        model(x).square().sum().backward()
+
+    result = autotune(step)
+    assert len(result) == 5, "two layers: two products, two and one gradients"
+    forward = tunedops.linear.bind(torch.randn(5, 24, requires_grad=True), torch.randn(8, 24))
+    assert set(forward.vjp()) <= set(result)
+
+
+def test_bound_arguments_are_tuned_without_a_function() -> None:
+    """K4: one, or a sequence of them, each once."""
+    spec = tunedops.TensorSpec((12, 20), torch.float32)
+    bound = tunedops.linear.bind(spec, tunedops.TensorSpec((7, 20), torch.float32))
+    other = tunedops.mm.bind(spec, tunedops.TensorSpec((20, 3), torch.float32))
+    assert set(autotune([bound, other, bound])) == {bound, other}
+    assert set(autotune(bound)) == {bound}
+
+
+def test_problems_of_a_list_are_tuned(tmp_path: Path) -> None:
+    """K5: what a trace was turned into."""
+    from tunedops.bound_json import write_list
+
+    bound = tunedops.mm.bind(torch.randn(4, 8), torch.randn(8, 6))
+    path = tmp_path / "bound_args.json"
+    path.write_text(write_list([(bound, {"count": 3})]))
+    assert list(autotune(tunedops.bound_args_from_json(path))) == [bound]
+
+
+def test_fake_tensors_and_meta_tensors_compute_nothing() -> None:
+    x, w = torch.randn(6, 10), torch.randn(10, 12)
+    expected = keys_of(autotune(torch.mm, x, w))
+    with FakeTensorMode() as mode:
+        fakes = (mode.from_tensor(x), mode.from_tensor(w))
+    assert keys_of(autotune(torch.mm, *fakes)) == expected
+    metas = (x.to("meta"), w.to("meta"))
+    assert keys_of(autotune(torch.mm, *metas, device="cpu")) == expected
+
+
+def test_modules_graphs_and_exported_programs() -> None:
+    model, x = block().eval(), torch.randn(5, 16)
+    expected = keys_of(autotune(model, x))
+    assert len(expected) == 2
+    program = torch.export.export(model, (x,))
+    assert keys_of(autotune(program, x)) == expected
+    assert keys_of(autotune(program)) == expected, "as it was traced"
+    graph = torch.fx.symbolic_trace(model)
+    assert keys_of(autotune(graph, x)) == expected
+    with pytest.raises(ValueError, match="does not say what its input"):
+        autotune(graph)
+
+
+def test_inference_mode_and_no_grad_find_the_same() -> None:
+    model, x = block(), torch.randn(5, 16)
+    expected = keys_of(autotune(model, x))
+    with torch.inference_mode():
+        assert keys_of(autotune(model, x)) == expected
+    with torch.no_grad():
+        assert keys_of(autotune(model, x)) == expected
+
+
+def test_nothing_is_kept_or_switched(results_path: Path) -> None:
+    """Whatever the switches say, before as after; and no file."""
+    for enabled in (False, True):
+        tunedops.enable(enabled)
+        tunedops.tuning_enable(False)
+        autotune(block(), torch.randn(5, 16))
+        assert tunedops.is_enabled() == enabled
+        assert not tunedops.tuning_is_enabled()
+        assert tunedops.get_results() == ()
+        assert _C.current_overlay() == 0
+    assert list(results_path.parent.glob("results*.csv")) == []
+
+
+def test_the_function_runs_once_and_untuned() -> None:
+    tunedops.enable()
+    runs = []
+
+    def f(x: Tensor) -> Tensor:
+        runs.append(len(tunedops.get_results()))
+        return x @ x
+
+    autotune(f, torch.randn(8, 8))
+    assert runs == [0]
+    assert tunedops.get_results() == (), "what f computes is not tuned on the way"
+
+
+def test_an_error_of_the_function_is_its_own() -> None:
+    with pytest.raises(ZeroDivisionError):
+        autotune(lambda: 1 // 0)
+    assert _C.current_overlay() == 0
+
+
+def test_options() -> None:
+    a, b = torch.randn(30, 40), torch.randn(40, 50)
+    (only,) = autotune(torch.mm, a, b, kernels=["Gemm_CpuTiled"], budget_ms=60).values()
+    assert {m.solution.split("_v")[0] for m in only} <= {"Default", "Gemm_CpuTiled"}
+    (alone,) = autotune(torch.mm, a, b, kernels=[]).values()
+    assert [m.solution for m in alone] == ["Default"]
+    for search in ("proposals", "guided", "exhaustive"):
+        assert len(autotune(torch.mm, a, b, search=search)) == 1
+
+
+def test_a_bar_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    autotune(torch.mm, torch.randn(3, 4), torch.randn(4, 5))
+    assert capsys.readouterr() == ("", "")
+    autotune(torch.mm, torch.randn(3, 4), torch.randn(4, 5), progress=True)
+    assert "autotune" in capsys.readouterr().out
+
+
+def test_what_cannot_be_done_is_said() -> None:
+    """Defect (j), and its kin."""
+    a, b = torch.randn(3, 4), torch.randn(4, 5)
+    with pytest.raises(ValueError, match="the sequence is empty"):
+        autotune([])
+    with pytest.raises(ValueError, match="nothing in f is a product that tunedops can tune"):
+        autotune(torch.sin, a)
+    with pytest.raises(TypeError, match="must hold BoundArguments, got one of str"):
+        autotune(["mm"])
+    with pytest.raises(TypeError, match=r"f must be a function, .* got int"):
+        autotune(3)
+    with pytest.raises(ValueError, match="search must be proposals, guided or exhaustive"):
+        autotune(torch.mm, a, b, search="all")
+    with pytest.raises(ValueError, match="no kernel is called 'Gemm_Nobody'; there are Default"):
+        autotune(torch.mm, a, b, kernels=["Gemm_Nobody"])
+    with pytest.raises(TypeError, match="kernels must be a sequence of names"):
+        autotune(torch.mm, a, b, kernels="Default")
+    with pytest.raises(ValueError, match="budget_ms must be above 0, got -1"):
+        autotune(torch.mm, a, b, budget_ms=-1)
+    with pytest.raises(TypeError, match="BoundArguments take no further arguments"):
+        autotune([tunedops.mm.bind(a, b)], a)
+    with pytest.raises(NotTunableError):
+        tunedops.mm.bind(a.long(), b.long())
+    _C.set_setting("READ_ONLY", "1")
+    with pytest.raises(RuntimeError, match="TUNEDOPS_READ_ONLY is on"):
+        autotune(torch.mm, a, b)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+def test_problems_of_a_device_that_is_not_here() -> None:
+    elsewhere = BoundArguments.from_key("GemmTunableOp_float_NN", "nn_8_4_6_ld_8_6_8", "cuda:0")
+    with pytest.raises(ValueError, match=r"there is no 'cuda:0'|so 'cuda:0' cannot be used"):
+        autotune([elsewhere])
+
+
+def test_problems_that_fail_are_told_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Defects (b), (f) and (g): a failure is neither lost nor in the way."""
+    good = tunedops.mm.bind(torch.randn(3, 4), torch.randn(4, 5))
+    bad = tunedops.mm.bind(torch.randn(3, 7), torch.randn(7, 5))
+    measure = _C.measure
+
+    def failing(device: tuple[str, int], op: str, params: str, *options: object) -> object:
+        if (op, params) != bad.key:
+            return measure(device, op, params, *options)  # type: ignore[arg-type]
+        return SimpleNamespace(failure="out of memory")
+
+    monkeypatch.setattr(_C, "measure", failing)
+    result = autotune([bad, good])
+    assert list(result) == [good]
+    assert result.failures == {bad: "out of memory"}
+    assert tunedops.AutotuningResult.loads(result.dumps()) == result
+    with result:
+        torch.mm(torch.randn(3, 7), torch.randn(7, 5))
+    with pytest.raises(ValueError, match=r"nothing could be tuned; of mm.*: out of memory"):
+        autotune([bad])

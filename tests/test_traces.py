@@ -12,7 +12,7 @@ import torch
 import tunedops
 from command_line import Run, runner
 from conftest import RunPython
-from make_trace import PATH, training_step
+from make_trace import FOLDER, training_step
 from recorded_keys import recorded
 from torch import randn
 from torch.profiler import ProfilerActivity, profile
@@ -76,12 +76,13 @@ MM = {
     "Input_Strides": [[64, 1], [1, 64]],
     "Concrete_Inputs": ["", ""],
 }
+CPU_TRACE = FOLDER / "training_step_cpu.json.gz"
 MM_KEY = ("GemmTunableOp_BFloat16_TN", "tn_16_8_64_ld_64_64_16")
 
 
 def test_the_trace_of_a_program_that_does_not_know_us(tmp_path: Path) -> None:
-    report = read_trace(PATH)
-    assert sorted(keys_of(report)) == sorted(recorded(tmp_path, training_step))
+    report = read_trace(CPU_TRACE)
+    assert sorted(keys_of(report)) == sorted(recorded(tmp_path, lambda: training_step("cpu")))
     assert not any(problem.is_exact for problem in report.problems)
     assert 0 < sum(problem.share for problem in report.problems) < 1
     times = [problem.time_us for problem in report.problems]
@@ -92,10 +93,27 @@ def test_the_trace_of_a_program_that_does_not_know_us(tmp_path: Path) -> None:
     ]
 
 
+def test_the_trace_of_a_gpu() -> None:
+    """Of an H200: layers and attention in bfloat16, forward and backward, by their kernels' time."""
+    report = read_trace(FOLDER / "training_step_h200.json.gz")
+    assert len(report.problems) == 14
+    assert {problem.bound.device.type for problem in report.problems} == {"cuda"}
+    keys = keys_of(report)
+    assert ("GemmAndBiasTunableOp_BFloat16_TN", "tn_756_600_252_ld_252_252_756") in keys
+    assert ("GemmTunableOp_BFloat16_NT", "nt_252_756_600_ld_252_756_252") in keys, "a gradient"
+    assert ("GemmStridedBatchedTunableOp_BFloat16_TN", "tn_300_300_63_B_8_ld_63_63_300") in keys
+    assert 0.4 < sum(problem.share for problem in report.problems) < 0.6
+    assert all(1 < problem.time_us < 100 for problem in report.problems), "kernels, not calls"
+    assert [note.partition(":")[0] for note in report.notes] == [
+        "addresses are not recorded",
+        "torch's precision flags are not recorded",
+    ]
+
+
 @pytest.mark.parametrize("has_shapes", [True, False])
 def test_our_products_are_named(has_shapes: bool, tmp_path: Path) -> None:
     def step() -> None:
-        training_step()
+        training_step("cpu")
         tunedops.linear(randn(3, 5), randn(4, 5), None, "gelu")
         tunedops.mm(randn(3, 5, dtype=torch.complex64).conj(), randn(5, 2, dtype=torch.complex64))
         torch.addmm(randn(2), randn(3, 5), randn(5, 2), out=torch.empty(3, 4)[:, :2])
@@ -128,7 +146,7 @@ def test_from_outside_and_compressed(run_python: RunPython, tmp_path: Path) -> N
         from torch.profiler import ProfilerActivity, profile
         assert tunedops.is_enabled()
         with profile(activities=[ProfilerActivity.CPU]) as profiler:
-            training_step()
+            training_step("cpu")
         profiler.export_chrome_trace("trace.json.gz")
         """,
         TUNEDOPS_ENABLED="1",
@@ -303,7 +321,7 @@ def test_what_cannot_be_tuned_is_counted(written: Written) -> None:
 
 
 def test_files_that_are_no_traces(tmp_path: Path, written: Written, run: Run) -> None:
-    whole = PATH.read_bytes()
+    whole = CPU_TRACE.read_bytes()
     text = gzip.decompress(whole)
     empty = json.dumps({"traceEvents": []}).encode()
     for content, words in (
@@ -334,13 +352,13 @@ def test_files_that_are_no_traces(tmp_path: Path, written: Written, run: Run) ->
 
 def test_the_command_writes_a_list_that_tune_takes(tmp_path: Path, run: Run) -> None:
     output, results = str(tmp_path / "bound_args.json"), str(tmp_path / "tuned.csv")
-    code, out, err = run("trace-to-bound-args", "--trace", str(PATH), "-o", output)
+    code, out, err = run("trace-to-bound-args", "--trace", str(CPU_TRACE), "-o", output)
     assert code == 0
     assert "14 products in 14 calls" in out
     assert out.endswith(f"bound arguments: {output}\n")
     assert err.count("\n") == 2
     bound = bound_args_from_json(output)
-    assert [each.key for each in bound] == list(keys_of(read_trace(PATH)))
+    assert [each.key for each in bound] == list(keys_of(read_trace(CPU_TRACE)))
     document = json.loads(Path(output).read_text())
     assert len(document["notes"]) == 2
     first = document["problems"][0]
@@ -361,10 +379,12 @@ def test_tune_refuses_a_broken_list_and_one_of_another_device(tmp_path: Path, ru
     code, _, err = run("tune", str(path))
     assert code == 2
     assert f"{path}: expected JSON, got text that is none" in err
-    run("trace-to-bound-args", "--trace", str(PATH), "-o", str(path), "--device", "cuda")
+    run("trace-to-bound-args", "--trace", str(CPU_TRACE), "-o", str(path), "--device", "cuda")
     code, _, err = run("tune", str(path))
     assert code == 2
     assert "holds no products of cpu; --device cuda tunes those that it holds" in err
-    code, _, err = run("trace-to-bound-args", "--trace", str(PATH), "-o", str(tmp_path / "a" / "b"))
+    code, _, err = run(
+        "trace-to-bound-args", "--trace", str(CPU_TRACE), "-o", str(tmp_path / "a" / "b")
+    )
     assert code == 2
     assert "cannot write" in err

@@ -94,7 +94,7 @@ def test_the_trace_of_a_program_that_does_not_know_us(tmp_path: Path) -> None:
 
 
 def test_the_trace_of_a_gpu() -> None:
-    """Of an H200: layers and attention in bfloat16, forward and backward, by their kernels' time."""
+    """Of an H200: layers and attention in bfloat16, forward and backward, timed by kernels."""
     report = read_trace(FOLDER / "training_step_h200.json.gz")
     assert len(report.problems) == 14
     assert {problem.bound.device.type for problem in report.problems} == {"cuda"}

@@ -21,7 +21,7 @@ namespace {
 
 using at::impl::ThreadLocalPythonObjects;
 
-const std::string kPlace = "tunedops.overlay";
+const std::string kPlace = "tunedops";  // short: it is hashed each time
 constexpr const char* kCapsule = "tunedops.overlay";
 
 // By any product while an overlay is in force somewhere; without the GIL, which

@@ -4,7 +4,7 @@
     python examples/transformer_block.py use result.json [--device cuda]
 
 `tune` runs one training step to find its products, tunes each, and prints what it found. `use`
-loads the result and trains with it: nothing is tuned, no file is read or written, and outside of
+loads the result and trains with it: nothing is tuned, no results file is written, and outside of
 the `with` block everything is as it was. It prints how long a step takes with the result and
 without it, by turns.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -57,8 +59,15 @@ def test_the_result_holds_what_is_stored_too() -> None:
     assert len(result) == 2
     assert result.best(known).solution == row.solution
     assert result.best(known).time_ms == row.time_ms
-    anew = autotune(lambda: a @ b, ignore_cache=True)
-    assert len(anew[known]) > 1, "measured again"
+    for options in ({"ignore_cache": True}, {"search": "proposals"}, {"kernels": ["Gemm_OneDnn"]}):
+        anew = autotune(lambda: a @ b, **options)  # type: ignore[arg-type]
+        assert len(anew[known]) > 1, "measured again"
+
+
+def test_a_stored_row_of_no_kernel_is_measured(write_results: Callable[..., str]) -> None:
+    bound = tunedops.mm.bind(torch.randn(4, 8), torch.randn(8, 6))
+    write_results(",".join((*bound.key, "Gemm_Gone_tile_1")))
+    assert len(autotune([bound])[bound]) > 1
 
 
 def test_a_training_step_has_its_backward_problems() -> None:
@@ -125,6 +134,45 @@ def test_inference_mode_and_no_grad_find_the_same() -> None:
         assert keys_of(autotune(model, x)) == expected
 
 
+@pytest.mark.parametrize("is_inference", [False, True])
+def test_what_products_are_hidden_in(is_inference: bool, tmp_path: Path) -> None:
+    """Composites arrive whole under inference mode, and some ops hold a function."""
+    x, w = torch.randn(6, 10), torch.randn(10, 6)
+    calls = (
+        lambda: torch.tensordot(x, w, dims=1),
+        lambda: torch.linalg.multi_dot((x, w, x)),
+        lambda: torch.inner(x, w.t()),
+        lambda: torch.matrix_power(x @ w, 3),
+        lambda: torch.cond(x.sum() > 0, lambda a: a @ w, lambda a: (a * 2) @ w, (x,)),
+    )
+    for call in calls:
+        with torch.inference_mode(is_inference), torch.no_grad():
+            expected = set(recorded(tmp_path, call))
+            found = autotune(call, kernels=[])
+        assert set(keys_of(found)) == expected
+        tunedops.enable(False)
+
+
+def test_tensors_that_unfold_themselves() -> None:
+    """What a subclass multiplies with counts, and not what it stands for."""
+
+    class Twice(Tensor):
+        inner: Tensor
+
+        @staticmethod
+        def __new__(cls, inner: Tensor) -> Twice:
+            made = Tensor._make_wrapper_subclass(cls, (2 * inner.shape[0], inner.shape[1]))
+            made.inner = inner
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            return func(*(a.inner if isinstance(a, Twice) else a for a in args))
+
+    result = autotune(torch.mm, Twice(torch.randn(4, 8)), torch.randn(8, 6))
+    assert keys_of(result) == [tunedops.mm.bind(torch.randn(4, 8), torch.randn(8, 6)).key]
+
+
 def test_nothing_is_kept_or_switched(results_path: Path) -> None:
     """Whatever the switches say, before as after; and no file."""
     for enabled in (False, True):
@@ -151,6 +199,17 @@ def test_the_function_runs_once_and_untuned() -> None:
     assert tunedops.get_results() == (), "what f computes is not tuned on the way"
 
 
+def test_a_forked_child_is_told_before_anything_runs() -> None:
+    child = os.fork()
+    if child == 0:  # it must not come back into pytest
+        try:
+            autotune(lambda: os._exit(3))
+        except RuntimeError as error:
+            os._exit(0 if "forked child" in str(error) else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_an_error_of_the_function_is_its_own() -> None:
     with pytest.raises(ZeroDivisionError):
         autotune(lambda: 1 // 0)
@@ -161,7 +220,8 @@ def test_options() -> None:
     a, b = torch.randn(30, 40), torch.randn(40, 50)
     (only,) = autotune(torch.mm, a, b, kernels=["Gemm_CpuTiled"], budget_ms=60).values()
     assert {m.solution.split("_v")[0] for m in only} <= {"Default", "Gemm_CpuTiled"}
-    (alone,) = autotune(torch.mm, a, b, kernels=[]).values()
+    assert "Gemm_CpuTiled" in {m.solution.split("_v")[0] for m in only}
+    (alone,) = autotune(torch.mm, a, b, kernels=(name for name in [])).values()
     assert [m.solution for m in alone] == ["Default"]
     for search in ("proposals", "guided", "exhaustive"):
         assert len(autotune(torch.mm, a, b, search=search)) == 1
@@ -183,6 +243,8 @@ def test_what_cannot_be_done_is_said() -> None:
         autotune(torch.sin, a)
     with pytest.raises(TypeError, match="must hold BoundArguments, got one of str"):
         autotune(["mm"])
+    with pytest.raises(TypeError, match="must hold BoundArguments, got one of dict"):
+        autotune([{}])
     with pytest.raises(TypeError, match=r"f must be a function, .* got int"):
         autotune(3)
     with pytest.raises(ValueError, match="search must be proposals, guided or exhaustive"):
@@ -220,9 +282,17 @@ def test_problems_that_fail_are_told_and_the_others_stay(monkeypatch: pytest.Mon
             return measure(device, op, params, *options)  # type: ignore[arg-type]
         return SimpleNamespace(failure="out of memory")
 
+    def raising(device: tuple[str, int], op: str, params: str, *options: object) -> object:
+        if (op, params) == bad.key:
+            raise RuntimeError("the device failed")
+        return measure(device, op, params, *options)  # type: ignore[arg-type]
+
     monkeypatch.setattr(_C, "measure", failing)
     result = autotune([bad, good])
     assert list(result) == [good]
+    with monkeypatch.context() as patch:
+        patch.setattr(_C, "measure", raising)
+        assert autotune([good, bad]).failures == {bad: "the device failed"}
     assert result.failures == {bad: "out of memory"}
     assert tunedops.AutotuningResult.loads(result.dumps()) == result
     with result:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,36 @@ def test_json_gives_the_same_back(tmp_path: Path) -> None:
     assert memory.getvalue() == one.dumps()
     tuned = tunedops.autotune(torch.mm, torch.ones(3, 4), torch.ones(4, 5))
     assert AutotuningResult.loads(tuned.dumps()) == tuned
+
+
+def test_files_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result.json"
+    result((5, "Default")).dump(path)
+    before = path.read_text()
+    other = result((6, "Default"))
+    with monkeypatch.context() as patch:
+        patch.setattr(AutotuningResult, "dumps", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            other.dump(path)
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
+    path.write_bytes(b"\xff\xfe{")
+    for load in (AutotuningResult.load, AutotuningResult.from_csv):
+        with pytest.raises(ValueError, match=r"no UTF-8"):
+            load(path)
+    path.write_text(before[:40])
+    with pytest.raises(ValueError, match=r"result\.json: loads: expected JSON"):
+        AutotuningResult.load(path)
+
+
+def test_copies_and_other_processes() -> None:
+    one = result((5, "Gemm_OneDnn"))
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert copy.deepcopy(one) == one
+    validators = {"cpu": dict(tunedops.get_validators())}
+    made = AutotuningResult({}, environments=validators)
+    validators["cpu"]["DEVICE"] = "other"
+    assert made.validators["cpu"]["DEVICE"] != "other"
 
 
 def test_an_empty_result_is_one() -> None:
@@ -179,7 +211,12 @@ def test_csv_is_a_results_file(results_path: Path) -> None:
     )
     results_path.with_name("results_cpu.csv").write_text(one.to_csv())
     again = AutotuningResult.from_csv(results_path.with_name("results_cpu.csv"))
-    assert {b: again.best(b).solution for b in again} == {b: one.best(b).solution for b in one}
+    for bound_arguments, m in one.measured.items():
+        read = again.measured[bound_arguments]
+        assert (read.best.solution, read.timing) == (m.best.solution, m.timing)
+        assert read.best.samples == m.best.samples
+        assert read.best.time_ms == pytest.approx(m.best.time_ms, rel=1e-3)
+        assert read.default_ms == pytest.approx(m.default_ms, rel=1e-3)
     tunedops.set_filename(results_path, True)
     assert {(r.op, r.params): r.solution for r in tunedops.get_results()} == {
         b.key: one.best(b).solution for b in one

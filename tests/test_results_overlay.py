@@ -183,6 +183,44 @@ def test_compiled_functions_are_governed(run_python: RunPython, extra_kernels: s
     )
 
 
+def test_blocks_that_are_left_out_of_order_are_an_error_and_stay_nowhere(
+    run_python: RunPython, extra_kernels: str
+) -> None:
+    run_python(
+        """
+        import asyncio
+        async def in_a_block(block, longer):
+            with block:
+                await asyncio.sleep(longer)
+        async def both():
+            return await asyncio.gather(
+                in_a_block(first, 0.05), in_a_block(second, 0.1), return_exceptions=True
+            )
+        for blocks in range(2):
+            errors = asyncio.run(both())
+            assert any("do not await or yield" in str(error) for error in errors), errors
+            assert _C.current_overlay() == 0
+            assert value(A @ B) == [4]
+
+        def generator():
+            with first:
+                yield
+        kept = generator()
+        next(kept)
+        def close():
+            try:
+                kept.close()
+            except RuntimeError as error:
+                said.append(str(error))
+        said = []
+        thread = threading.Thread(target=close)
+        thread.start(); thread.join()
+        assert "on another thread" in said[0], said
+        """,
+        prelude=extra_kernels + SETUP,
+    )
+
+
 @pytest.mark.parametrize("value", ["0", "1"])
 def test_the_environment_can_forbid_it(
     run_python: RunPython, extra_kernels: str, value: str

@@ -31,30 +31,31 @@ std::uint32_t overlay_of_thread() {
     return 0;
   }
   const auto& object = ThreadLocalPythonObjects::get(kPlace);
+  if (object == nullptr) {
+    return 0;
+  }
   PyObject* const capsule = object->ptr(&object->pyinterpreter());
-  return PyCapsule_CheckExact(capsule) == 0
-             ? 0
-             : static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(
-                   PyCapsule_GetPointer(capsule, kCapsule)));
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(
+      PyCapsule_GetPointer(capsule, kCapsule)));
 }
 
-// None stands for no overlay: torch has no way to remove an object in 2.11.
-py::object token_of(std::uint32_t overlay) {
+// Nothing for no overlay, and no object that stands for it: a thread that ends
+// while the interpreter does could not give it back.
+std::shared_ptr<c10::SafePyObject> token_of(std::uint32_t overlay) {
   if (overlay == 0) {
-    return py::none();
+    return nullptr;
   }
-  return py::reinterpret_steal<py::object>(PyCapsule_New(
+  PyObject* const capsule = PyCapsule_New(
       reinterpret_cast<void*>(static_cast<std::uintptr_t>(overlay)), kCapsule,
-      nullptr));
+      nullptr);
+  return std::make_shared<c10::SafePyObject>(capsule, getPyInterpreter());
 }
 
 /// Puts this thread under an overlay; returns the one before.
 std::uint32_t exchange_overlay(std::uint32_t overlay) {
   getTuningContext().set_overlay_source(&overlay_of_thread);
   const std::uint32_t before = overlay_of_thread();
-  ThreadLocalPythonObjects::set(
-      kPlace, std::make_shared<c10::SafePyObject>(
-                  token_of(overlay).release().ptr(), getPyInterpreter()));
+  ThreadLocalPythonObjects::set(kPlace, token_of(overlay));
   if (before == 0 && overlay != 0) {
     getTuningContext().overlay_begins();
   } else if (before != 0 && overlay == 0) {

@@ -52,9 +52,10 @@ PythonDocument parse_results_text(const std::string& text) {
   return parsed;
 }
 
-// op, params, solution, time_ms, default_ms
+// op, params, solution, time_ms, default_ms, timing, samples
 using PythonRow = std::tuple<std::string, std::string, std::string,
-                             std::optional<double>, std::optional<double>>;
+                             std::optional<double>, std::optional<double>,
+                             std::optional<std::string>, std::optional<int>>;
 
 std::string
 format_results_text(const std::map<std::string, std::string>& validators,
@@ -63,15 +64,23 @@ format_results_text(const std::map<std::string, std::string>& validators,
   for (const auto& [key, value] : validators) {
     document.validators.add(key, value);
   }
-  for (const auto& [op, params, solution, time_ms, default_ms] : rows) {
+  for (const auto& [op, params, solution, time_ms, default_ms, timing,
+                    samples] : rows) {
     CsvRow& row = document.rows.emplace_back();
     row.key = {op, params};
     row.solution = solution;
+    // A field is known by its place, so the first that lacks is the end.
     if (time_ms) {
       row.extra.push_back(format_milliseconds(*time_ms));
-      if (default_ms) {
-        row.extra.push_back(format_milliseconds(*default_ms));
-      }
+    }
+    if (time_ms && default_ms) {
+      row.extra.push_back(format_milliseconds(*default_ms));
+    }
+    if (time_ms && default_ms && timing) {
+      row.extra.push_back(*timing);
+    }
+    if (time_ms && default_ms && timing && samples) {
+      row.extra.push_back(std::to_string(*samples));
     }
   }
   return format_results(document);

@@ -78,7 +78,7 @@ def parse_results(
 ) -> tuple[dict[str, str], list[_Result], list[str]]: ...  # validators, rows, complaints
 def format_results(
     validators: dict[str, str],
-    rows: list[tuple[str, str, str, float | None, float | None]],
+    rows: list[tuple[str, str, str, float | None, float | None, str | None, int | None]],
     /,
 ) -> str: ...
 def check_file(device: _Device, path: str, /) -> list[str]: ...

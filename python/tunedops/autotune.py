@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from tunedops.measurement import Measured, Measurement
 from tunedops.recorder import callable_of, record
 from tunedops.results import Result
 from tunedops.search import check_search
+
+_PROCESS = os.getpid()
 
 
 def autotune(
@@ -35,8 +38,9 @@ def autotune(
     tensors for arguments (``FakeTensorMode``), or meta tensors and a ``device``, nothing is
     computed in that run.
 
-    Nothing else changes: no results file is read to or written, what the process uses outside
-    of ``with result:`` stays as it is, and the switch ``TUNING`` does not matter.
+    Nothing else changes: no file is written, what the process uses outside of ``with result:``
+    stays as it is, and the switch ``TUNING`` does not matter. What ``torch.compile`` made of a
+    function is not what is seen, but the function itself, as it runs without.
 
     Args:
         f: a function, an ``nn.Module``, a ``GraphModule``, an ``ExportedProgram``, one
@@ -44,14 +48,15 @@ def autotune(
             arguments gets those that it was traced with.
         args: of ``f``.
         ignore_cache: tune also what has a stored result. Else that result is taken over, so
-            that the answer holds every problem in any case.
+            that the answer holds every problem in any case; not if a budget, a search or kernels
+            are asked for.
         budget_ms: wall-clock milliseconds for one problem (the setting
             ``MAX_TUNING_BUDGET_MS`` if None).
         search: ``proposals``, ``guided`` or ``exhaustive`` (the setting ``SEARCH`` if None). The
             last has no budget unless one is given.
         kernels: names of the kernels that may compete with ``Default`` (all if None).
         progress: show a bar with the time that is left.
-        device: of the problems, where the operands do not say it (meta tensors).
+        device: of the problems, whatever the operands' is (meta tensors have none).
         kwargs: of ``f``.
 
     Raises:
@@ -65,23 +70,27 @@ def autotune(
     across implementations, and a check of every winner.
     """
     check_search("autotune", search)
-    if _C.setting("READ_ONLY") == "1":
-        raise RuntimeError("autotune: TUNEDOPS_READ_ONLY is on, which allows no tuning")
+    if budget_ms is not None and not budget_ms > 0:
+        raise ValueError(f"autotune: budget_ms must be above 0, got {budget_ms!r}")
+    names = _checked_kernels(kernels)
+    _require_that_tuning_is_allowed()
     place = None if device is None else described_device("autotune", device)
     problems = _problems_of(f, args, kwargs, place)
     for bound in problems:
         parse_device(bound.device)  # it may be of another machine
-    names = _checked_kernels(kernels, problems)
-    if budget_ms is not None and not budget_ms > 0:
-        raise ValueError(f"autotune: budget_ms must be above 0, got {budget_ms!r}")
+    takes_stored = not ignore_cache and not names and (search, budget_ms) == (None, None)
     found: dict[BoundArguments, Measured] = {}
     failures: dict[BoundArguments, str] = {}
     for bound in _shown(problems, progress):
-        stored = None if ignore_cache else _stored(bound)
+        stored = _stored(bound) if takes_stored else None
         if stored is not None:
             found[bound] = stored
             continue
-        outcome = _C.measure(device_pair(bound.device), *bound.key, search, budget_ms, names)
+        try:
+            outcome = _C.measure(device_pair(bound.device), *bound.key, search, budget_ms, names)
+        except RuntimeError as error:  # the device failed: what was found before stays
+            failures[bound] = str(error)
+            continue
         if outcome.failure:
             failures[bound] = outcome.failure
         else:
@@ -98,18 +107,18 @@ def _problems_of(
     if isinstance(f, BoundArguments):
         f = (f,)
     if isinstance(f, Iterable) and not callable(f):
-        listed = tuple(dict.fromkeys(f))
-        for bound in listed:
+        given = tuple(f)
+        for bound in given:
             if not isinstance(bound, BoundArguments):
                 raise TypeError(
                     "autotune: a sequence must hold BoundArguments, got one of "
                     f"{type(bound).__name__}"
                 )
-        if not listed:
+        if not given:
             raise ValueError("autotune: the sequence is empty, so there is nothing to tune")
         if args or kwargs:
             raise TypeError("autotune: BoundArguments take no further arguments")
-        return listed
+        return tuple(dict.fromkeys(given))
     found = record(*callable_of(f, args, kwargs), device=device)
     if not found:
         raise ValueError(
@@ -119,22 +128,32 @@ def _problems_of(
     return found
 
 
-def _checked_kernels(
-    kernels: Sequence[str] | None, problems: Sequence[BoundArguments]
-) -> list[str]:
+def _require_that_tuning_is_allowed() -> None:
+    """Before anything runs."""
+    if _C.setting("READ_ONLY") == "1":
+        raise RuntimeError("autotune: TUNEDOPS_READ_ONLY is on, which allows no tuning")
+    if os.getpid() != _PROCESS:
+        raise RuntimeError("autotune: not in a forked child; start the process with 'spawn'")
+    is_used = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    if is_used and torch.cuda.is_current_stream_capturing():
+        raise RuntimeError("autotune: a CUDA graph is being captured; tune before that")
+
+
+def _checked_kernels(kernels: Iterable[str] | None) -> list[str]:
     if kernels is None:
         return []
-    if isinstance(kernels, str) or not all(isinstance(name, str) for name in kernels):
+    names = [] if isinstance(kernels, str) else list(kernels)
+    if isinstance(kernels, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"autotune: kernels must be a sequence of names, got {kernels!r}")
-    places = {device_pair(bound.device) for bound in problems}
-    known = {name for place in places for name in _C.kernel_names(place)}
-    for name in kernels:
+    types = [kind for kind in ("cpu", "cuda") if _C.has_backend(kind)]
+    known = {name for kind in types for name in _C.kernel_names((kind, 0))}
+    for name in names:
         if name not in known:
             raise ValueError(
                 f"autotune: no kernel is called '{name}'; there are {', '.join(sorted(known))}"
             )
     # Default always competes; alone it has to be named, since no name means all.
-    return [*kernels] or ["Default"]
+    return names or ["Default"]
 
 
 def _stored(bound: BoundArguments) -> Measured | None:
@@ -142,15 +161,27 @@ def _stored(bound: BoundArguments) -> Measured | None:
     if row is None:
         return None
     result = Result(*row)
-    if result.was_disturbed:
+    if result.was_disturbed or not _has_kernel(result.solution):
         return None
     chosen = Measurement(result.solution, result.time_ms, result.samples)
     return Measured((chosen,), result.default_ms, result.timing)
 
 
+def _has_kernel(solution: str) -> bool:
+    """A row may be of a kernel that is gone."""
+    try:
+        _C.forced_overlay(solution)
+    except ValueError:
+        return False
+    return True
+
+
 def _measured(outcome: _C.TuneOutcome) -> Measured:
     """Ranked: the winner, then what stayed in the race by time, then the rest."""
-    tried = [Measurement(*m) for m in outcome.measurements]
+    tried = [
+        Measurement(name, time_ms or None, samples, refused)
+        for name, time_ms, samples, refused in outcome.measurements
+    ]
     winner = next((m for m in tried if m.solution == outcome.solution), None)
     best = Measurement(outcome.solution, outcome.time_ms, winner.samples if winner else None)
     others = sorted(

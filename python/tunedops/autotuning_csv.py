@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from tunedops import _C
 from tunedops.arguments import path_of
@@ -12,6 +11,7 @@ from tunedops.bound_arguments import BoundArguments
 from tunedops.environments import Environments
 from tunedops.measurement import Measured, Measurement
 from tunedops.results import Result
+from tunedops.text_files import read_text
 
 
 def write(measured: Mapping[BoundArguments, Measured], environments: Environments) -> str:
@@ -22,7 +22,8 @@ def write(measured: Mapping[BoundArguments, Measured], environments: Environment
         )
     validators = next(iter(environments.values()), {})
     rows = [
-        (*bound.key, m.best.solution, m.best.time_ms, m.default_ms) for bound, m in measured.items()
+        (*bound.key, m.best.solution, m.best.time_ms, m.default_ms, m.timing, m.best.samples)
+        for bound, m in measured.items()
     ]
     return _C.format_results(dict(validators), rows)
 
@@ -32,7 +33,7 @@ def read(
 ) -> tuple[dict[BoundArguments, Measured], Environments]:
     """See :meth:`tunedops.AutotuningResult.from_csv`."""
     path = path_of("from_csv", "file", file)
-    validators, rows, complaints = _C.parse_results(Path(path).read_text(encoding="utf-8-sig"))
+    validators, rows, complaints = _C.parse_results(read_text(path))
     if complaints:
         raise ValueError(f"{path}:{complaints[0]}")
     if not validators:

@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, TextIO
 
 from tunedops import _C
 from tunedops.bound_arguments import BoundArguments
-from tunedops.environments import Environments, difference, environments_of, same_devices
+from tunedops.environments import (
+    Environments,
+    devices_like,
+    difference,
+    environments_of,
+    same_devices,
+)
 from tunedops.measurement import Measured, Measurement
 from tunedops.overlay import begin, end
+from tunedops.text_files import read_text, replace_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,9 +36,13 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
     In ``with result:`` its choices govern the block: products of this thread, and of a backward
     pass that is called there, take them before anything that is stored. Blocks nest, the
     innermost wins, and what it says nothing of the outer ones decide, then what is stored. The
-    same object can be used any number of times, within itself and from several threads. Nothing
+    same object can be used any number of times, within itself and from several threads (the
+    first block of a process begins before other threads multiply: it registers kernels). Nothing
     is tuned in the block because of it: that takes :func:`tunedops.enable`. With
-    ``TUNEDOPS_ENABLED=0`` set, the block has no effect.
+    ``TUNEDOPS_ENABLED=0`` set, the block has no effect. Do not ``await`` or ``yield`` in it: what
+    runs meanwhile on the thread would be governed too.
+
+    GPUs of one model share choices; of one problem on two of them, the last counts.
 
     Immutable. ``a | b`` holds both, ``b``'s where both have one.
     """
@@ -52,7 +63,8 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
         self._measured = dict(measured)
         self._failures = dict(failures or {})
         devices = {bound.device for bound in self._measured}
-        self._environments = environments_of(devices) if environments is None else environments
+        found = environments_of(devices) if environments is None else environments
+        self._environments = {kind: dict(validators) for kind, validators in found.items()}
         self._blocks = threading.local()
         self._lock = threading.Lock()
         self._overlay_results: int | None = None
@@ -109,10 +121,12 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
 
     # --- Using it --------------------------------------------------------------------
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return (AutotuningResult, (self._measured, self._failures, self._environments))
+
     def __enter__(self) -> AutotuningResult:
-        outer = begin(_C.lay_overlay(self._results_of_overlay(), _C.current_overlay()))
-        stack = self._blocks.__dict__.setdefault("outer", [])
-        stack.append(outer)
+        block = begin(_C.lay_overlay(self._results_of_overlay(), _C.current_overlay()))
+        self._blocks.__dict__.setdefault("begun", []).append(block)
         return self
 
     def __exit__(
@@ -121,23 +135,27 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        end(self._blocks.outer.pop())
+        begun = self._blocks.__dict__.get("begun")
+        if not begun:
+            raise RuntimeError("with result: the block ends on another thread than it began on")
+        end(begun.pop())
 
     def _results_of_overlay(self) -> int:
         """Their number in the compiled context, until this object is gone."""
+        if self._overlay_results is not None:
+            return self._overlay_results
+        reason = difference(self._environments)
+        if reason is not None:
+            raise RuntimeError(f"with result: it is of another environment: {reason}")
+        rows = [(*bound.key, m.best.solution) for bound, m in self._measured.items()]
+        places = [
+            place for kind, v in self._environments.items() for place in devices_like(kind, v)
+        ]
         with self._lock:
             if self._overlay_results is None:
-                reason = difference(self._environments)
-                if reason is not None:
-                    raise RuntimeError(f"with result: it is of another environment: {reason}")
-                rows = [
-                    (*bound.key, measured.best.solution)
-                    for bound, measured in self._measured.items()
-                ]
-                places = [place for kind in self._environments for place in _places(kind)]
                 self._overlay_results = _C.add_overlay_results(rows, places)
                 weakref.finalize(self, _C.remove_overlay_results, self._overlay_results)
-            return self._overlay_results
+        return self._overlay_results
 
     # --- Keeping it ------------------------------------------------------------------
 
@@ -170,18 +188,20 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
 
     def dump(self, file: str | os.PathLike[str] | TextIO) -> None:
         """:meth:`dumps` into a file: its path, or one that is open for text."""
+        text = self.dumps()
         if isinstance(file, (str, os.PathLike)):
-            with open(file, "w", encoding="utf-8") as opened:
-                opened.write(self.dumps())
+            replace_text(file, text)
         else:
-            file.write(self.dumps())
+            file.write(text)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str] | TextIO, *, check: bool = True) -> AutotuningResult:
         """:meth:`loads` of a file: its path, or one that is open for text."""
         if isinstance(file, (str, os.PathLike)):
-            with open(file, encoding="utf-8-sig") as opened:
-                return cls.loads(opened.read(), check=check)
+            try:
+                return cls.loads(read_text(file), check=check)
+            except ValueError as error:
+                raise ValueError(f"{os.fspath(file)}: {error}") from error
         return cls.loads(file.read(), check=check)
 
     def to_csv(self) -> str:
@@ -238,15 +258,3 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
         from tunedops.autotuning_table import html_of
 
         return html_of(self._measured)
-
-
-def _places(kind: str) -> list[tuple[str, int]]:
-    """The devices here of a kind whose environment the result has, which was checked."""
-    if kind == "cpu":
-        return [("cpu", 0)]
-    import torch
-
-    first = _C.validators(("cuda", 0))
-    return [
-        ("cuda", i) for i in range(torch.cuda.device_count()) if _C.validators(("cuda", i)) == first
-    ]

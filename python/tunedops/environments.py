@@ -38,12 +38,19 @@ def environments_of(devices: Iterable[torch.device]) -> dict[str, dict[str, str]
 def difference(environments: Environments) -> str | None:
     """Why results of these environments do not hold here, None if they do."""
     for kind, validators in environments.items():
+        if devices_like(kind, validators):
+            continue
         if kind == "cuda" and not torch.cuda.is_available():
             return f"it is of {validators.get('DEVICE', 'a GPU')}, and torch sees no GPU here"
-        reason = _first_difference(validators, _C.validators((kind, 0)))
-        if reason is not None:
-            return reason
+        return _first_difference(validators, _C.validators((kind, 0)))
     return None
+
+
+def devices_like(kind: str, validators: Mapping[str, str]) -> list[tuple[str, int]]:
+    """The devices here, as the compiled module names them, that have this environment."""
+    count = 1 if kind == "cpu" else torch.cuda.device_count() if torch.cuda.is_available() else 0
+    here = [(kind, i) for i in range(count)]
+    return [place for place in here if _C.validators(place) == dict(validators)]
 
 
 def same_devices(left: Environments, right: Environments) -> None:

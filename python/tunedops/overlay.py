@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from tunedops import _C
 from tunedops.arguments import text_of
@@ -28,25 +29,45 @@ def force(solution: str) -> Iterator[None]:
         TypeError: it is no text.
         ValueError: no kernel has that name.
     """
-    outer = begin(_C.forced_overlay(text_of("force", "solution", solution)))
+    block = begin(_C.forced_overlay(text_of("force", "solution", solution)))
     try:
         yield
     finally:
-        end(outer)
+        end(block)
 
 
-def begin(overlay: int) -> int:
-    """Puts this thread under an overlay; returns what :func:`end` puts back."""
+class Block(NamedTuple):
+    """A block that has begun on this thread: its overlay, and the one before."""
+
+    laid: int
+    outer: int
+
+
+def begin(overlay: int) -> Block:
+    """Puts this thread under an overlay, unless the environment forbids that."""
     if _is_forbidden():
-        return _C.current_overlay()
+        overlay = _C.current_overlay()
+        return Block(overlay, overlay)
     _C.install_routing()
-    return _C.exchange_overlay(overlay)
+    return Block(overlay, _C.exchange_overlay(overlay))
 
 
-def end(outer: int) -> None:
-    """Puts this thread under the overlay that there was before."""
-    if outer != _C.current_overlay():
+def end(block: Block) -> None:
+    """Puts this thread under the overlay that there was before.
+
+    Raises:
+        RuntimeError: another block began in this one and has not ended, or it ends on another
+            thread. The thread has no overlay then.
+    """
+    found = _C.current_overlay()
+    outer = block.outer if found == block.laid else 0
+    if found != outer:
         _C.exchange_overlay(outer)
+    if found != block.laid:
+        raise RuntimeError(
+            "a block of tunedops ended while another one that began in it goes on, or on another "
+            "thread; do not await or yield inside such a block"
+        )
 
 
 def _is_forbidden() -> bool:

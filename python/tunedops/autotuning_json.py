@@ -10,6 +10,7 @@ from tunedops.argument_json import kind_of
 from tunedops.bound_arguments import BoundArguments
 from tunedops.bound_json import bound_of, value_of_bound
 from tunedops.environments import Environments
+from tunedops.json_documents import read_document
 from tunedops.measurement import Measured, Measurement
 
 FORMAT = "tunedops.autotuning_result"
@@ -73,21 +74,7 @@ def read(
 def _document(text: str) -> dict[str, Any]:
     if not isinstance(text, str):
         raise TypeError(f"loads: text must be a str, got {type(text).__name__}")
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"loads: expected JSON, got text that is none ({error})") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(
-            f"loads: expected a document of the format '{FORMAT}', got {kind_of(document)} that is "
-            "none; AutotuningResult.dumps writes one"
-        )
-    if document.get("version") != VERSION:
-        raise ValueError(
-            f"loads: expected version {VERSION} of the format, got {document.get('version')!r}; "
-            "another release of tunedops wrote it"
-        )
-    return document
+    return read_document("loads", text, FORMAT, VERSION, "AutotuningResult.dumps writes one")
 
 
 def _expect(document: dict[str, Any], name: str, kind: type) -> Any:

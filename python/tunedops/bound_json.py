@@ -16,6 +16,7 @@ from tunedops.argument_json import argument_of, kind_of, value_of
 from tunedops.arguments import path_of
 from tunedops.bound_arguments import BoundArguments
 from tunedops.described_call import ROLES, SCALARS, operand_of, work_out
+from tunedops.json_documents import read_document
 from tunedops.tensor_spec import TensorSpec
 
 FORMAT = "tunedops.bound_arguments"
@@ -96,21 +97,8 @@ def read_list(text: str, where: str) -> list[BoundArguments]:
 
 
 def _document(where: str, text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: expected JSON, got text that is none ({error})") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(
-            f"{where}: expected a document of the format '{FORMAT}', got {kind_of(document)} that "
-            "is none; trace-to-bound-args writes one from a trace"
-        )
-    if document.get("version") != VERSION:
-        raise ValueError(
-            f"{where}: expected version {VERSION} of the format, got "
-            f"{document.get('version')!r}; another release of tunedops wrote it"
-        )
-    return document
+    writer = "trace-to-bound-args writes one from a trace"
+    return read_document(where, text, FORMAT, VERSION, writer)
 
 
 def value_of_bound(bound: BoundArguments) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def test_lists_by_path_and_as_text(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"bound_args.json: expected JSON, got"):
         bound_args_from_json(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match="got a file that is no UTF-8 text"):
+    with pytest.raises(ValueError, match=r":1: is not text in UTF-8"):
         bound_args_from_json(path)
     with pytest.raises(FileNotFoundError):
         bound_args_from_json(tmp_path / "none.json")

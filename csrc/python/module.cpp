@@ -357,6 +357,14 @@ void bind_tuning(py::module_& m) {
           const std::string& params) {
         return getTuningContext().refusals(problem_from(device, op, params));
       });
+  def(m, "is_forked", +[] { return getTuningContext().is_forked(); });
+  def(
+      m, "unusable",
+      +[](const PythonDevice& device, const std::string& op,
+          const std::string& params, const std::string& solution) {
+        return getTuningContext().unusable(problem_from(device, op, params),
+                                           solution);
+      });
   def(
       m, "candidates",
       +[](const PythonDevice& device, const std::string& op,

@@ -59,34 +59,6 @@ TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
 }
 
 std::optional<TuningContext::Decision>
-TuningContext::from_overlay(const ProblemKey& problem, Notices& notices) {
-  const std::uint32_t overlay = ThreadState::current().overlay;
-  if (overlay == 0) {
-    return std::nullopt;
-  }
-  const KeyText key = key_text(problem);
-  const std::lock_guard lock(mutex_);
-  bool is_forced = false;
-  const std::string* const solution =
-      overlays_.find(overlay, problem.header().device(), key, &is_forced);
-  if (solution == nullptr) {
-    return std::nullopt;
-  }
-  Decision decision;
-  decision.tier = is_forced ? "forced" : "from an overlay";
-  const Status usable = plan_of(problem, *solution, &decision.plan);
-  // What is forced is meant wherever it fits. Results are of this problem.
-  if (!usable.is_ok() && !is_forced) {
-    notices.push_back("solution '" + *solution + "' of '" + key.op + ',' +
-                      key.params +
-                      "', of the results that govern this block, "
-                      "cannot be used and means Default: " +
-                      usable.reason());
-  }
-  return decision;
-}
-
-std::optional<TuningContext::Decision>
 TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
   const KeyText key = key_text(problem);
   const std::lock_guard lock(mutex_);
@@ -254,6 +226,13 @@ Status TuningContext::plan_of(const ProblemKey& problem,
     return Status::ok();
   }
   return plans_.plan(problem, *solution, plan);
+}
+
+std::string TuningContext::unusable(const ProblemKey& problem,
+                                    const std::string& solution) {
+  const std::lock_guard lock(mutex_);
+  const Plan* plan = nullptr;
+  return plan_of(problem, solution, &plan).reason();
 }
 
 void TuningContext::report_failed_run(const ProblemKey& problem,

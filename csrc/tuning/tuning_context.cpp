@@ -349,47 +349,7 @@ void TuningContext::clear() {
   raise_epoch();
 }
 
-// --- Overlays ---------------------------------------------------------------
-
-std::uint32_t TuningContext::forced_overlay(const std::string& solution) {
-  bool known = false;
-  for (const auto& op : ops_) {
-    for (const auto& [type, backend] : backends_) {
-      known = known || kernels_.parse(op->id(), type, solution).has_value();
-    }
-  }
-  if (!known) {
-    throw std::invalid_argument("force: there is no solution '" + solution +
-                                "'; `doctor` lists the kernels");
-  }
-  const std::lock_guard lock(mutex_);
-  return overlays_.force(solution);
-}
-
-std::uint32_t TuningContext::add_overlay_results(OverlayResults results) {
-  const std::lock_guard lock(mutex_);
-  return overlays_.add(std::move(results));
-}
-
-void TuningContext::remove_overlay_results(std::uint32_t results) {
-  const std::lock_guard lock(mutex_);
-  overlays_.remove(results);
-}
-
-std::uint32_t TuningContext::lay_overlay(std::uint32_t results,
-                                         std::uint32_t below) {
-  const std::lock_guard lock(mutex_);
-  return overlays_.lay(results, below);
-}
-
-// Whoever has no source says it in ThreadState. With one, what that says is
-// only remembered there, and no block is there any more if none is at all.
-void TuningContext::find_overlay(ThreadState& thread,
-                                 std::uint32_t switches) const {
-  if (auto* const overlay_of_thread = overlay_of_thread_.load()) {
-    thread.overlay = switches > kEnabled ? overlay_of_thread() : 0;
-  }
-}
+// --- Keys as text -----------------------------------------------------------
 
 std::optional<ProblemKey> TuningContext::parse_key(const KeyText& key,
                                                    Device device) const {

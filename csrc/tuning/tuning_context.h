@@ -150,6 +150,11 @@ class TUNEDOPS_PUBLIC TuningContext {
   /// made once nobody else tunes.
   TuneOutcome tune(const ProblemKey& problem, Stream stream, bool persist,
                    const Surroundings& surroundings = {});
+  /// Whether this is a child of the process that made the context: it does not
+  /// tune.
+  bool is_forked() const;
+  /// Why a solution, in text, cannot be used for a problem; empty if it can.
+  std::string unusable(const ProblemKey& problem, const std::string& solution);
   std::optional<ProblemKey> parse_key(const KeyText& key, Device device) const;
   KeyText key_text(const ProblemKey& problem) const;
   std::optional<CsvRow> stored(const ProblemKey& problem);
@@ -219,7 +224,6 @@ class TUNEDOPS_PUBLIC TuningContext {
   void apply_settings();
   void raise_epoch();
   bool refuses_to_write();
-  bool is_forked() const;
   void say(const Notices& notices);
   void tell_of_disturbed(Notices& notices);
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,8 +15,6 @@ from tunedops.measurement import Measured, Measurement
 from tunedops.recorder import callable_of, record
 from tunedops.results import Result
 from tunedops.search import check_search
-
-_PROCESS = os.getpid()
 
 
 def autotune(
@@ -132,7 +129,7 @@ def _require_that_tuning_is_allowed() -> None:
     """Before anything runs."""
     if _C.setting("READ_ONLY") == "1":
         raise RuntimeError("autotune: TUNEDOPS_READ_ONLY is on, which allows no tuning")
-    if os.getpid() != _PROCESS:
+    if _C.is_forked():
         raise RuntimeError("autotune: not in a forked child; start the process with 'spawn'")
     is_used = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     if is_used and torch.cuda.is_current_stream_capturing():
@@ -161,19 +158,10 @@ def _stored(bound: BoundArguments) -> Measured | None:
     if row is None:
         return None
     result = Result(*row)
-    if result.was_disturbed or not _has_kernel(result.solution):
+    if result.was_disturbed or _C.unusable(device_pair(bound.device), *bound.key, result.solution):
         return None
     chosen = Measurement(result.solution, result.time_ms, result.samples)
     return Measured((chosen,), result.default_ms, result.timing)
-
-
-def _has_kernel(solution: str) -> bool:
-    """A row may be of a kernel that is gone."""
-    try:
-        _C.forced_overlay(solution)
-    except ValueError:
-        return False
-    return True
 
 
 def _measured(outcome: _C.TuneOutcome) -> Measured:

@@ -198,8 +198,9 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
     def load(cls, file: str | os.PathLike[str] | TextIO, *, check: bool = True) -> AutotuningResult:
         """:meth:`loads` of a file: its path, or one that is open for text."""
         if isinstance(file, (str, os.PathLike)):
+            text = read_text(file)
             try:
-                return cls.loads(read_text(file), check=check)
+                return cls.loads(text, check=check)
             except ValueError as error:
                 raise ValueError(f"{os.fspath(file)}: {error}") from error
         return cls.loads(file.read(), check=check)

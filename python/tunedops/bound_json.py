@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from tunedops.argument_json import argument_of, kind_of, value_of
@@ -18,6 +17,7 @@ from tunedops.bound_arguments import BoundArguments
 from tunedops.described_call import ROLES, SCALARS, operand_of, work_out
 from tunedops.json_documents import read_document
 from tunedops.tensor_spec import TensorSpec
+from tunedops.text_files import read_text
 
 FORMAT = "tunedops.bound_arguments"
 VERSION = 1
@@ -67,10 +67,7 @@ def bound_args_from_json(source: str | os.PathLike[str]) -> tuple[BoundArguments
     where = "bound_args_from_json"
     if not (isinstance(source, str) and looks_like_json(text)):
         where = text
-        try:
-            text = Path(text).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{where}: expected JSON, got a file that is no UTF-8 text") from error
+        text = read_text(text)
     return tuple(dict.fromkeys(read_list(text, where)))
 
 

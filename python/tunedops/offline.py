@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import torch
 
@@ -23,6 +22,7 @@ from tunedops.key_lists import (
 )
 from tunedops.results import Result
 from tunedops.search import check_search, searching
+from tunedops.text_files import read_text
 
 
 def read_keys(
@@ -38,7 +38,7 @@ def read_keys(
     """
     unique: dict[tuple[str, str], ListedKey] = {}
     for filename in filenames:
-        path, text = os.fspath(filename), Path(filename).read_text(encoding="utf-8-sig")
+        path, text = os.fspath(filename), read_text(filename)
         in_file = (
             bound_keys(path, text)
             if looks_like_json(text)

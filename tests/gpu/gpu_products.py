@@ -24,6 +24,18 @@ DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 LAYOUTS = ["nn", "nt", "tn", "tt"]  # of both operands, see `matrix`
 GUARD = 64  # elements
 
+# Of tests that force plans of ours.
+FORCED_PLANS = [
+    pytest.mark.gpu,
+    pytest.mark.usefixtures("forced_plans_run"),
+    pytest.mark.filterwarnings("error:tunedops"),  # a plan that could not run
+]
+
+NEEDS_HOPPER = pytest.mark.skipif(
+    not torch.cuda.is_available() or torch.cuda.get_device_capability()[0] != 9,
+    reason="needs a GPU of compute capability 9.0",
+)
+
 
 def randn(*shape: int, dtype: torch.dtype = torch.bfloat16) -> Tensor:
     return torch.randn(shape, device="cuda").to(dtype)

@@ -13,6 +13,7 @@ import tunedops
 from expected_values import ACTIVATIONS
 from gpu_products import (
     DTYPES,
+    FORCED_PLANS,
     assert_right,
     forced_plans_run,
     matrix,
@@ -23,11 +24,7 @@ from gpu_products import (
 from tunedops import _C
 
 __all__ = ["forced_plans_run"]
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("forced_plans_run"),
-    pytest.mark.filterwarnings("error:tunedops"),  # a plan that could not run
-]
+pytestmark = FORCED_PLANS
 K = 776
 
 

@@ -7,15 +7,11 @@ from collections.abc import Iterator
 import pytest
 import torch
 import tunedops
-from gpu_products import assert_right, forced_plans_run
+from gpu_products import FORCED_PLANS, assert_right, forced_plans_run
 from tunedops import _C
 
 __all__ = ["forced_plans_run"]
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("forced_plans_run"),
-    pytest.mark.filterwarnings("error:tunedops"),
-]
+pytestmark = FORCED_PLANS
 EDGE = 4096  # columns to look at, at either end and where 31 bits end
 
 

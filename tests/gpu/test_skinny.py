@@ -13,6 +13,7 @@ import pytest
 import torch
 from gpu_products import (
     DTYPES,
+    FORCED_PLANS,
     LAYOUTS,
     batch,
     check_all,
@@ -24,11 +25,7 @@ from gpu_products import (
 )
 
 __all__ = ["forced_plans_run"]
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("forced_plans_run"),
-    pytest.mark.filterwarnings("error:tunedops"),  # a plan that could not run
-]
+pytestmark = FORCED_PLANS
 
 NARROW = {8: (1, 2, 7, 8), 16: (9, 16), 32: (17, 32)}
 # The wide side and k. Seven, so that they fall to all places in turn.

@@ -10,7 +10,9 @@ import pytest
 import torch
 import tunedops
 from gpu_products import (
+    FORCED_PLANS,
     LAYOUTS,
+    NEEDS_HOPPER,
     assert_right,
     check_all,
     check_repeats,
@@ -22,15 +24,7 @@ from gpu_products import (
 )
 
 __all__ = ["forced_plans_run"]
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("forced_plans_run"),
-    pytest.mark.filterwarnings("error:tunedops"),  # a plan that could not run
-    pytest.mark.skipif(
-        not torch.cuda.is_available() or torch.cuda.get_device_capability()[0] != 9,
-        reason="needs a GPU of compute capability 9.0",
-    ),
-]
+pytestmark = [*FORCED_PLANS, NEEDS_HOPPER]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

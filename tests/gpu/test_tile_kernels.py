@@ -15,6 +15,7 @@ import pytest
 import torch
 import tunedops
 from gpu_products import (
+    FORCED_PLANS,
     LAYOUTS,
     Solutions,
     assert_right,
@@ -29,11 +30,7 @@ from gpu_products import (
 )
 
 __all__ = ["forced_plans_run"]
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("forced_plans_run"),
-    pytest.mark.filterwarnings("error:tunedops"),  # a plan that could not run
-]
+pytestmark = FORCED_PLANS
 
 HALVES = (torch.bfloat16, torch.float16)
 

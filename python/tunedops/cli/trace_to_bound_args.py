@@ -10,6 +10,7 @@ from rich.table import Table
 from tunedops.bound_json import write_list
 from tunedops.cli.errors import CliError
 from tunedops.cli.output import say, visible
+from tunedops.cli.text_file import write_text
 from tunedops.device import described_device
 from tunedops.table import make_console, microseconds, percent
 from tunedops.trace_products import calls
@@ -106,8 +107,4 @@ def write_report(report: TraceReport, path: str) -> None:
         )
         for problem in report.problems
     ]
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(write_list(problems, report.notes))
-    except OSError as error:
-        raise CliError(f"cannot write '{path}': {error.strerror}") from error
+    write_text(path, write_list(problems, report.notes))

@@ -78,6 +78,8 @@ def fresh_context(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[No
         if name != "FILENAME":
             _C.set_setting(name, limits.get(name, standard))
     _C.set_setting("UNTUNED_FILENAME", str(tmp_path / "untuned.csv"))
+    _C.set_setting("CACHE_DIR", str(tmp_path / "cache"))
+    _C.set_setting("DATABASE_DIR", "")  # what it holds for this device is no matter of tests
     yield
     _C.exchange_overlay(0)
     _C.set_setting("ENABLED", "0")
@@ -154,6 +156,8 @@ def run_python(tmp_path: Path, request: pytest.FixtureRequest) -> RunPython:
         variables: dict[str, str | None] = {
             **os.environ,
             **{f"TUNEDOPS_{name}": value for name, value in limits_of(request).items()},
+            "TUNEDOPS_CACHE_DIR": str(tmp_path / "cache"),
+            "TUNEDOPS_DATABASE_DIR": "",
             "OMP_NUM_THREADS": "2",
             "PYTHONPATH": os.pathsep.join(folders + ([inherited] if inherited else [])),
             **environment,

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 import tunedops
+from conftest import RunPython
 from recorded_keys import recorded
 from torch import Tensor, nn
 from torch._subclasses import FakeTensorMode
@@ -153,6 +154,72 @@ def test_what_products_are_hidden_in(is_inference: bool, tmp_path: Path) -> None
             found = autotune(call, kernels=[])
         assert set(keys_of(found)) == expected
         tunedops.enable(False)
+
+
+def test_what_is_found_is_what_a_run_asks_for(tmp_path: Path) -> None:
+    """Also in ops that are one to torch, and in what its compiler made."""
+    x, w, many = torch.randn(6, 10), torch.randn(10, 6), torch.randn(3, 6, 10)
+    encoder = nn.TransformerEncoderLayer(16, 2, 24, batch_first=True).eval()
+    recurrent = nn.GRU(10, 12).eval()
+    compiled = torch.compile(lambda: (x @ w).relu() @ x, backend="aot_eager")
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: torch.addbmm(torch.randn(6, 6), many, many.mT),
+        lambda: encoder(torch.randn(2, 5, 16)),  # fused, without gradients
+        lambda: recurrent(many),
+        compiled,
+    )
+    for is_inference in (False, True):
+        for call in calls:
+            with torch.inference_mode(is_inference), torch.no_grad():
+                expected = recorded(tmp_path, call)
+                tunedops.enable(False)
+                found = autotune(call, kernels=[])
+            assert [bound.key for bound in found] == expected, "in the same order too"
+
+
+def test_blocks_inside_the_function_hide_nothing() -> None:
+    a, b = torch.randn(4, 8), torch.randn(8, 6)
+    inner = autotune(torch.mm, a, b)
+
+    def f() -> None:
+        with inner, tunedops.force("Default"):
+            a @ b
+        with tunedops.replay_only(on_miss="error"):
+            a.t() @ a
+
+    assert len(autotune(f)) == 2
+    assert _C.current_overlay() == 0
+
+
+def test_functions_that_tune_functions() -> None:
+    """Each finds what it runs itself."""
+    a, b = torch.randn(4, 8), torch.randn(8, 6)
+    inner = []
+
+    def f() -> None:
+        a @ b
+        inner.append(autotune(torch.mm, a.t(), a))
+
+    assert len(autotune(f)) == 1
+    assert len(inner[0]) == 1
+
+
+def test_lookups_that_the_environment_forbids_are_noted_all_the_same(
+    run_python: RunPython,
+) -> None:
+    code = "print(len(tunedops.autotune(torch.mm, torch.randn(4, 8), torch.randn(8, 6))))"
+    assert run_python(code, TUNEDOPS_ENABLED="0").stdout.strip() == "1"
+
+
+def test_fake_tensors_of_a_closure_are_seen() -> None:
+    with FakeTensorMode():
+        a, b = torch.randn(4, 8), torch.randn(8, 6)
+    assert len(autotune(lambda: a @ b)) == 1
+    with FakeTensorMode():
+        made = autotune(lambda: torch.randn(4, 8) @ torch.randn(8, 6))
+    assert len(made) == 1
+    module = nn.Linear(8, 6, device="meta")
+    assert len(autotune(module, torch.randn(4, 8, device="meta"), device="cpu")) == 1
 
 
 def test_tensors_that_unfold_themselves() -> None:

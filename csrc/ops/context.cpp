@@ -55,11 +55,18 @@ void warn_through_torch(const std::string& message) {
                          /*verbatim=*/false));
 }
 
+// Set when the package is imported, before anything is multiplied.
+std::string& packaged_databases() {
+  static std::string folder;
+  return folder;
+}
+
 TuningContext* build_context() {
   auto* context =
       new TuningContext([](const char* name) { return ::secure_getenv(name); });
   context->log().set_warning_handler(warn_through_torch);
   install_parallel_for(torch_parallel_for);
+  context->set_packaged_databases(packaged_databases());
 
   context->register_op(std::make_unique<GemmDefinition>());
   context->register_backend(DeviceType::kCpu,
@@ -90,6 +97,13 @@ TuningContext* build_context() {
 }
 
 }  // namespace
+
+void set_packaged_databases(const std::string& folder) {
+  packaged_databases() = folder;
+  if (context_memory::built != nullptr) {
+    context_memory::built->set_packaged_databases(folder);
+  }
+}
 
 void set_python_warning(void (*warn)(const std::string& message)) {
   warn_in_python = warn;

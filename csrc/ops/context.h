@@ -24,4 +24,7 @@ inline TuningContext& current_context() {
 /// torch.ops, say); without one, warnings there go to standard error.
 void set_python_warning(void (*warn)(const std::string& message));
 
+/// Where the package has its databases; the context need not be built yet.
+void set_packaged_databases(const std::string& folder);
+
 }  // namespace tunedops

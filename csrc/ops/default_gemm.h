@@ -13,6 +13,7 @@ class DefaultGemm final : public GemmKernel {
 
   std::string_view name() const override { return kDefaultKernel; }
   DeviceType device_type() const override { return device_type_; }
+  std::string revision(const Validators&) const override { return {}; }
 
  protected:
   Status do_supports(const GemmProblem& problem) const override;

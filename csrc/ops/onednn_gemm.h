@@ -12,6 +12,9 @@ class OneDnnGemm final : public GemmKernel {
  public:
   std::string_view name() const override { return "Gemm_OneDnn"; }
   DeviceType device_type() const override { return DeviceType::kCpu; }
+  std::string revision(const Validators& environment) const override {
+    return "PT_VERSION " + environment.value("PT_VERSION");
+  }
 
  protected:
   Status do_supports(const GemmProblem& problem) const override;

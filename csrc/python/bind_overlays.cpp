@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -64,6 +65,9 @@ std::uint32_t exchange_overlay(std::uint32_t overlay) {
   return before;
 }
 
+// device, op, params
+using PythonProblem = std::tuple<PythonDevice, std::string, std::string>;
+
 // op, params, solution
 using PythonChoice = std::tuple<std::string, std::string, std::string>;
 
@@ -86,7 +90,33 @@ void bind_overlays(py::module_& m) {
   m.def("current_overlay", &overlay_of_thread);
   def(
       m, "forced_overlay", +[](const std::string& solution) {
-        return getTuningContext().forced_overlay(solution);
+        return getTuningContext().forced_overlay(solution, overlay_of_thread());
+      });
+  def(
+      m, "replay_overlay", +[](const std::optional<std::string>& on_miss) {
+        Replay replay;
+        if (on_miss) {
+          replay.on_miss = parse_on_miss(*on_miss);
+        }
+        return getTuningContext().replay_overlay(replay, overlay_of_thread());
+      });
+  def(m, "is_replaying", +[] { return getTuningContext().is_replaying(); });
+  def(
+      m, "record_overlay",
+      +[] { return getTuningContext().record_overlay(overlay_of_thread()); });
+  def(
+      m, "end_record_overlay", +[](std::uint32_t overlay) {
+        TuningContext& context = getTuningContext();
+        std::vector<PythonProblem> problems;
+        for (const ProblemKey& key : context.end_record_overlay(overlay)) {
+          const KeyText text = context.key_text(key);
+          const Device device = key.header().device();
+          problems.emplace_back(
+              PythonDevice(device.type == DeviceType::kCpu ? "cpu" : "cuda",
+                           device.index),
+              text.op, text.params);
+        }
+        return problems;
       });
   def(m, "add_overlay_results", &add_overlay_results);
   def(

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tuning/device.h"
+#include "tuning/problem_key.h"
 
 namespace tunedops {
 
@@ -43,6 +44,13 @@ void def(py::module_& m, const char* name, Result (*function)(Args...)) {
     END_HANDLE_TH_ERRORS_PYBIND
   });
 }
+
+/// The problem of a key. Throws std::invalid_argument if it is none.
+ProblemKey problem_from(const PythonDevice& device, const std::string& op,
+                        const std::string& params);
+
+/// Results: rows, files, and who decides.
+void bind_results(py::module_& m);
 
 /// Choices inside blocks of code.
 void bind_overlays(py::module_& m);

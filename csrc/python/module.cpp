@@ -2,9 +2,14 @@
 // describe its product as a problem. Every function releases the GIL before it
 // takes a lock, and torch's wrapper turns errors and warnings into Python's.
 
+#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/python_variable.h>
 
-#include <ATen/Parallel.h>
+#include <array>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
 
 #include "ops/aten_routing.h"
 #include "ops/context.h"
@@ -17,85 +22,6 @@
 
 namespace tunedops {
 namespace {
-
-// op, params, solution, time_ms, default_ms, won by this process, timing,
-// samples, spread, margin, date
-using PythonResult =
-    std::tuple<std::string, std::string, std::string, std::optional<double>,
-               std::optional<double>, bool, std::optional<std::string>,
-               std::optional<int>, std::optional<double>, std::optional<double>,
-               std::optional<std::string>>;
-
-PythonResult to_python(const CsvRow& row) {
-  return {row.key.op,       row.key.params, row.solution, row.time_ms(),
-          row.default_ms(), row.won_here,   row.timing(), row.samples(),
-          row.spread(),     row.margin(),   row.date()};
-}
-
-// Validators, rows, and what was not understood as `line: text`.
-using PythonDocument =
-    std::tuple<std::map<std::string, std::string>, std::vector<PythonResult>,
-               std::vector<std::string>>;
-
-PythonDocument parse_results_text(const std::string& text) {
-  const CsvDocument document = parse_results(text);
-  PythonDocument parsed;
-  auto& [validators, rows, complaints] = parsed;
-  validators = document.validators.entries();
-  for (const CsvRow& row : document.rows) {
-    rows.push_back(to_python(row));
-  }
-  for (const CsvDocument::Complaint& complaint : document.complaints) {
-    complaints.push_back(std::to_string(complaint.line) + ": " +
-                         complaint.text);
-  }
-  return parsed;
-}
-
-// op, params, solution, time_ms, default_ms, timing, samples
-using PythonRow = std::tuple<std::string, std::string, std::string,
-                             std::optional<double>, std::optional<double>,
-                             std::optional<std::string>, std::optional<int>>;
-
-std::string
-format_results_text(const std::map<std::string, std::string>& validators,
-                    const std::vector<PythonRow>& rows) {
-  CsvDocument document;
-  for (const auto& [key, value] : validators) {
-    document.validators.add(key, value);
-  }
-  for (const auto& [op, params, solution, time_ms, default_ms, timing,
-                    samples] : rows) {
-    CsvRow& row = document.rows.emplace_back();
-    row.key = {op, params};
-    row.solution = solution;
-    // A field is known by its place, so the first that lacks is the end.
-    if (time_ms) {
-      row.extra.push_back(format_milliseconds(*time_ms));
-    }
-    if (time_ms && default_ms) {
-      row.extra.push_back(format_milliseconds(*default_ms));
-    }
-    if (time_ms && default_ms && timing) {
-      row.extra.push_back(*timing);
-    }
-    if (time_ms && default_ms && timing && samples) {
-      row.extra.push_back(std::to_string(*samples));
-    }
-  }
-  return format_results(document);
-}
-
-ProblemKey problem_from(const PythonDevice& device, const std::string& op,
-                        const std::string& params) {
-  const auto problem =
-      getTuningContext().parse_key({op, params}, device_from(device));
-  if (!problem) {
-    throw std::invalid_argument("'" + op + ',' + params +
-                                "' is not a problem of device " + device.first);
-  }
-  return *problem;
-}
 
 // solution, time_ms, samples, why it left the race
 using PythonMeasurement = std::tuple<std::string, double, int, std::string>;
@@ -257,59 +183,6 @@ void bind_switches(py::module_& m) {
   def(m, "routing_is_installed", +[] { return routing_is_installed(); });
 }
 
-void bind_results(py::module_& m) {
-  def(
-      m, "set_filename", +[](const std::string& name, bool insert_ordinal) {
-        getTuningContext().set_filename(name, insert_ordinal);
-      });
-  def(
-      m, "filename", +[](const PythonDevice& device) {
-        return getTuningContext().filename(device_from(device));
-      });
-  def(
-      m, "read_file",
-      +[](const PythonDevice& device, const std::optional<std::string>& path) {
-        return getTuningContext().read_file(device_from(device), path);
-      });
-  def(m, "write_file", +[] { return getTuningContext().write_file(); });
-  def(
-      m, "write_file_to",
-      +[](const PythonDevice& device, const std::string& path) {
-        return getTuningContext().write_file(device_from(device), path);
-      });
-  def(
-      m, "write_file_on_exit",
-      +[](bool value) { getTuningContext().set_write_file_on_exit(value); });
-  def(m, "on_exit", +[] { getTuningContext().on_exit(); });
-  def(
-      m, "results", +[](const PythonDevice& device) {
-        std::vector<PythonResult> all;
-        for (const CsvRow& row :
-             getTuningContext().results(device_from(device))) {
-          all.push_back(to_python(row));
-        }
-        return all;
-      });
-  def(
-      m, "validators", +[](const PythonDevice& device) {
-        return getTuningContext().validators(device_from(device)).entries();
-      });
-  def(
-      m, "erase",
-      +[](const PythonDevice& device, const std::string& op,
-          const std::string& params) {
-        return getTuningContext().erase(device_from(device), {op, params});
-      });
-  def(m, "clear", +[] { getTuningContext().clear(); });
-  def(m, "parse_results", &parse_results_text);
-  def(m, "format_results", &format_results_text);
-  def(
-      m, "check_file",
-      +[](const PythonDevice& device, const std::string& path) {
-        return getTuningContext().check_file(device_from(device), path);
-      });
-}
-
 void bind_tuning(py::module_& m) {
   py::class_<PythonOutcome>(m, "TuneOutcome")
       .def_readonly("solution", &PythonOutcome::solution)
@@ -343,14 +216,6 @@ void bind_tuning(py::module_& m) {
   def(m, "tune", &tune);
   def(m, "measure", &measure);
   m.def("call_as_in_key", torch::wrap_pybind_function(&call_as_in_key));
-  def(
-      m, "stored",
-      +[](const PythonDevice& device, const std::string& op,
-          const std::string& params) {
-        const auto row =
-            getTuningContext().stored(problem_from(device, op, params));
-        return row ? std::make_optional(to_python(*row)) : std::nullopt;
-      });
   def(
       m, "refusals",
       +[](const PythonDevice& device, const std::string& op,

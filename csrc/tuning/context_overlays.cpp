@@ -7,7 +7,8 @@
 
 namespace tunedops {
 
-std::uint32_t TuningContext::forced_overlay(const std::string& solution) {
+std::uint32_t TuningContext::forced_overlay(const std::string& solution,
+                                            std::uint32_t below) {
   bool known = false;
   for (const auto& op : ops_) {
     for (const auto& [type, backend] : backends_) {
@@ -19,7 +20,36 @@ std::uint32_t TuningContext::forced_overlay(const std::string& solution) {
                                 "'; `doctor` lists the kernels");
   }
   const std::lock_guard lock(mutex_);
-  return overlays_.force(solution);
+  return overlays_.force(solution, below);
+}
+
+std::uint32_t TuningContext::replay_overlay(const Replay& replay,
+                                            std::uint32_t below) {
+  const std::lock_guard lock(mutex_);
+  return overlays_.replay(replay, below);
+}
+
+std::uint32_t TuningContext::record_overlay(std::uint32_t below) {
+  const std::lock_guard lock(mutex_);
+  return overlays_.record(below);
+}
+
+std::vector<ProblemKey>
+TuningContext::end_record_overlay(std::uint32_t overlay) {
+  const std::lock_guard lock(mutex_);
+  return overlays_.end_record(overlay);
+}
+
+// The caller holds the lock.
+const Replay* TuningContext::replayed() const {
+  const std::uint32_t overlay = ThreadState::current().overlay;
+  return overlay == 0 ? nullptr : overlays_.replayed(overlay);
+}
+
+bool TuningContext::is_replaying() {
+  (void)is_active();  // for the overlay
+  const std::lock_guard lock(mutex_);
+  return replayed() != nullptr;
 }
 
 std::uint32_t TuningContext::add_overlay_results(OverlayResults results) {
@@ -55,6 +85,9 @@ TuningContext::from_overlay(const ProblemKey& problem, Notices& notices) {
   }
   const KeyText key = key_text(problem);
   const std::lock_guard lock(mutex_);
+  if (overlays_.note(overlay, problem)) {
+    return Decision{.tier = "recorded"};
+  }
   bool is_forced = false;
   const std::string* const solution =
       overlays_.find(overlay, problem.header().device(), key, &is_forced);

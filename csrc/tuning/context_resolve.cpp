@@ -1,6 +1,6 @@
 // What happens on a miss of the thread's cache, in the order in which it
-// happens: overlay, stored result, tuning, ON_MISS. Each tier either decides or
-// passes on.
+// happens: overlay, stored results (context_tiers.cpp), tuning, ON_MISS. Each
+// tier either decides or passes on.
 
 #include <algorithm>
 #include <stdexcept>
@@ -49,34 +49,13 @@ TuningContext::Decision TuningContext::decide(const ProblemKey& problem,
   if (const auto laid = from_overlay(problem, notices)) {
     return *laid;
   }
-  if (const auto stored = from_results(problem, notices)) {
+  if (const auto stored = from_stored(problem, notices)) {
     return *stored;
   }
   if (const auto tuned = from_tuning(problem, stream, notices)) {
     return *tuned;
   }
   return on_miss(problem, notices);
-}
-
-std::optional<TuningContext::Decision>
-TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
-  const KeyText key = key_text(problem);
-  const std::lock_guard lock(mutex_);
-  ResultsFile& file = open_file(problem.header().device(), notices);
-  const CsvRow* row = file.find(key);
-  if (row == nullptr) {
-    return std::nullopt;
-  }
-  Decision decision;
-  decision.tier = row->won_here ? "tuned by this process" : "from the file";
-  const Status usable = plan_of(problem, row->solution, &decision.plan);
-  if (!usable.is_ok()) {
-    notices.push_back(file.active_path() + ':' + std::to_string(row->line) +
-                      ": solution '" + row->solution + "' of '" + key.op + ',' +
-                      key.params +
-                      "' cannot be used and means Default: " + usable.reason());
-  }
-  return decision;
 }
 
 // What products may still be tuned for, in milliseconds; not above 0 if this
@@ -89,7 +68,7 @@ double TuningContext::tuning_left_ms(const ProblemKey& problem) {
   }
   const std::lock_guard lock(mutex_);
   if (!settings_.boolean("TUNING") || settings_.boolean("READ_ONLY") ||
-      is_forked() || is_poisoned(header.device_type)) {
+      replayed() != nullptr || is_forked() || is_poisoned(header.device_type)) {
     return 0;
   }
   const double left_ms = pace_.left_ms(
@@ -142,6 +121,13 @@ TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
   return from_results(problem, notices);
 }
 
+// Of this thread. The caller holds the lock.
+OnMiss TuningContext::miss_policy() const {
+  const Replay* const replay = replayed();
+  return replay != nullptr && replay->on_miss ? *replay->on_miss
+                                              : settings_.on_miss();
+}
+
 TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
                                                Notices& notices) {
   const Device device = problem.header().device();
@@ -150,7 +136,7 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
   Decision decision;
   {
     const std::lock_guard lock(mutex_);
-    policy = settings_.on_miss();
+    policy = miss_policy();
     if (policy == OnMiss::kHeuristic) {
       const std::vector<std::string> competing = settings_.kernels();
       for (const Kernel* kernel :
@@ -169,10 +155,12 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
   }
   if (policy == OnMiss::kError) {
     const KeyText key = key_text(problem);
-    throw std::runtime_error("no result is stored for '" + key.op + ',' +
-                             key.params +
-                             "' and TUNEDOPS_ON_MISS is 'error'; tune it or "
-                             "set ON_MISS to 'default'");
+    throw std::runtime_error(
+        "no result is stored for '" + key.op + ',' + key.params +
+        (is_replaying() ? "' in replay_only(); tune it before, or "
+                          "let on_miss be 'default'"
+                        : "' and TUNEDOPS_ON_MISS is 'error'; tune "
+                          "it or set ON_MISS to 'default'"));
   }
   return decision;
 }
@@ -181,7 +169,8 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
 void TuningContext::record_untuned(const ProblemKey& problem,
                                    Notices& notices) {
   const std::lock_guard lock(mutex_);
-  if (settings_.boolean("RECORD_UNTUNED") && !settings_.boolean("READ_ONLY")) {
+  if (settings_.boolean("RECORD_UNTUNED") && !settings_.boolean("READ_ONLY") &&
+      replayed() == nullptr) {
     const Device device = problem.header().device();
     untuned_.record(insert_device_tag(settings_.get("UNTUNED_FILENAME"),
                                       backend(device).file_tag(device)),

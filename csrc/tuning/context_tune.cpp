@@ -281,8 +281,8 @@ TuneOutcome TuningContext::tune_explicitly(const ProblemKey& problem,
                                            Keep where,
                                            const Surroundings& surroundings) {
   const Device device = problem.header().device();
-  if (setting("READ_ONLY") == "1") {
-    throw std::runtime_error("tune: TUNEDOPS_READ_ONLY is on");
+  if (const std::string reason = why_read_only(); !reason.empty()) {
+    throw std::runtime_error("tune: " + reason);
   }
   if (is_forked()) {
     throw std::runtime_error("tune: not in a forked child; start the process "
@@ -310,21 +310,6 @@ TuneOutcome TuningContext::tune_explicitly(const ProblemKey& problem,
   trace(problem, outcome);
   say(notices);
   return outcome;
-}
-
-std::optional<CsvRow> TuningContext::stored(const ProblemKey& problem) {
-  Notices notices;
-  std::optional<CsvRow> row;
-  const KeyText key = key_text(problem);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const CsvRow* found =
-            open_file(problem.header().device(), notices).find(key)) {
-      row = *found;
-    }
-  }
-  say(notices);
-  return row;
 }
 
 std::vector<std::pair<std::string, std::string>>

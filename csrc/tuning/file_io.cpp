@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 namespace tunedops {
@@ -30,19 +31,22 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Status check_trust(const struct stat& info, const std::string& path) {
+Status check_kind(const struct stat& info, const std::string& path) {
   if (!S_ISREG(info.st_mode)) {
     return Status::failed("'" + path + "' is not a regular file");
   }
+  return info.st_size > kMaxFile
+             ? Status::failed("'" + path + "' is larger than 64 MiB")
+             : Status::ok();
+}
+
+Status check_trust(const struct stat& info, const std::string& path) {
   if (info.st_uid != ::geteuid() && info.st_uid != 0) {
     return Status::failed("'" + path + "' belongs to another user");
   }
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return Status::failed("'" + path +
                           "' can be written by others (chmod go-w it)");
-  }
-  if (info.st_size > kMaxFile) {
-    return Status::failed("'" + path + "' is larger than 64 MiB");
   }
   return Status::ok();
 }
@@ -94,7 +98,10 @@ FileStamp stamp_of(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? stamp_from(info) : FileStamp{};
 }
 
-Status read_trusted_file(const std::string& path, FileContents& contents) {
+namespace {
+
+Status read_whole(const std::string& path, FileContents& contents,
+                  bool must_be_trusted) {
   contents = {};
   // O_NONBLOCK: a planted FIFO must not hang the program.
   const Descriptor file(
@@ -106,8 +113,12 @@ Status read_trusted_file(const std::string& path, FileContents& contents) {
   if (::fstat(file.get(), &info) != 0) {
     return io_error("cannot read", path);
   }
-  if (Status trust = check_trust(info, path); !trust.is_ok()) {
-    return trust;
+  Status checked = check_kind(info, path);
+  if (checked.is_ok() && must_be_trusted) {
+    checked = check_trust(info, path);
+  }
+  if (!checked.is_ok()) {
+    return checked;
   }
   std::string text(static_cast<std::size_t>(info.st_size), '\0');
   std::size_t filled = 0;
@@ -128,6 +139,38 @@ Status read_trusted_file(const std::string& path, FileContents& contents) {
   text.resize(filled);
   contents = {std::move(text), stamp_from(info)};
   return Status::ok();
+}
+
+}  // namespace
+
+Status read_trusted_file(const std::string& path, FileContents& contents) {
+  return read_whole(path, contents, /*must_be_trusted=*/true);
+}
+
+Status read_file(const std::string& path, FileContents& contents) {
+  return read_whole(path, contents, /*must_be_trusted=*/false);
+}
+
+Status make_private_folder(const std::string& path) {
+  std::error_code error;
+  const auto above = std::filesystem::path(path).parent_path();
+  if (!above.empty()) {
+    std::filesystem::create_directories(above, error);
+    if (error) {
+      return Status::failed("cannot make the folder '" + above.string() +
+                            "': " + error.message());
+    }
+  }
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return io_error("cannot make the folder", path);
+  }
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) {
+    return io_error("cannot use the folder", path);
+  }
+  return S_ISDIR(info.st_mode)
+             ? check_trust(info, path)
+             : Status::failed("'" + path + "' is not a folder");
 }
 
 Status replace_file(const std::string& path, std::string_view text,

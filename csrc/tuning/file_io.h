@@ -37,6 +37,13 @@ struct FileContents {
 /// root. A file that does not exist is empty contents without a stamp.
 Status read_trusted_file(const std::string& path, FileContents& contents);
 
+/// The same, whoever can write it.
+Status read_file(const std::string& path, FileContents& contents);
+
+/// Makes a folder that only we can enter, and those above it that are not
+/// there. One that exists must be ours, and not be writable by others.
+Status make_private_folder(const std::string& path);
+
 /// Replaces the file so that readers see the old or the new text, whole, even
 /// after a power cut. Refuses to replace anything but a regular file.
 Status replace_file(const std::string& path, std::string_view text,

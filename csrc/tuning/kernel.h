@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "tuning/plan.h"
 #include "tuning/problem_key.h"
 #include "tuning/status.h"
+#include "tuning/validators.h"
 
 namespace tunedops {
 
@@ -60,6 +62,13 @@ class Kernel {
     const std::vector<Config> offered = configs(problem);
     return accept_if(std::find(offered.begin(), offered.end(), config) !=
                      offered.end());
+  }
+
+  /// What results of this kernel are true of, in an environment: a result that
+  /// ships with the package counts for as long as this stays the same. The
+  /// default is for kernels of our own; empty: always.
+  virtual std::string revision(const Validators& environment) const {
+    return "TUNEDOPS_KERNELS " + environment.value("TUNEDOPS_KERNELS");
   }
 
   /// `problem` is supported and `config` accepted. May return null if a

@@ -1,16 +1,69 @@
 #include "tuning/overlays.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace tunedops {
 
-std::uint32_t Overlays::force(const std::string& solution) {
-  auto& overlay = forced_[solution];
-  if (overlay == 0) {
-    overlay = ++last_overlay_;
-    overlays_[overlay] = {.forced = solution};
+std::uint32_t Overlays::number_of(const Overlay& overlay) {
+  auto& number = numbers_[overlay];
+  if (number == 0) {
+    number = ++last_overlay_;
+    overlays_[number] = overlay;
   }
-  return overlay;
+  return number;
+}
+
+const Overlays::Overlay* Overlays::find(std::uint32_t overlay) const {
+  const auto found = overlays_.find(overlay);
+  return found == overlays_.end() ? nullptr : &found->second;
+}
+
+template <class Condition>
+void Overlays::erase_if(Condition condition) {
+  for (auto each = overlays_.begin(); each != overlays_.end();) {
+    if (condition(each->first, each->second)) {
+      numbers_.erase(each->second);
+      each = overlays_.erase(each);
+    } else {
+      ++each;
+    }
+  }
+}
+
+std::uint32_t Overlays::force(const std::string& solution,
+                              std::uint32_t below) {
+  return number_of({.forced = solution, .below = below});
+}
+
+std::uint32_t Overlays::replay(const Replay& replay, std::uint32_t below) {
+  return number_of({.replay = replay, .below = below});
+}
+
+std::uint32_t Overlays::record(std::uint32_t below) {
+  recorded_[++last_recorded_];
+  return number_of({.recorded = last_recorded_, .below = below});
+}
+
+std::vector<ProblemKey> Overlays::end_record(std::uint32_t overlay) {
+  const Overlay* const ended = find(overlay);
+  const auto noted =
+      ended == nullptr ? recorded_.end() : recorded_.find(ended->recorded);
+  if (noted == recorded_.end()) {
+    throw std::invalid_argument("this overlay records nothing");
+  }
+  std::vector<ProblemKey> problems = std::move(noted->second);
+  recorded_.erase(noted);
+  // What lies on one has a greater number, so one walk finds all.
+  std::set<std::uint32_t> gone{overlay};
+  erase_if([&](std::uint32_t number, const Overlay& each) {
+    const bool is_gone = number == overlay || gone.contains(each.below);
+    if (is_gone) {
+      gone.insert(number);
+    }
+    return is_gone;
+  });
+  return problems;
 }
 
 std::uint32_t Overlays::add(OverlayResults results) {
@@ -20,47 +73,62 @@ std::uint32_t Overlays::add(OverlayResults results) {
 
 void Overlays::remove(std::uint32_t results) {
   results_.erase(results);
-  for (auto laid = laid_.lower_bound({results, 0});
-       laid != laid_.end() && laid->first.first == results;) {
-    overlays_.erase(laid->second);
-    laid = laid_.erase(laid);
-  }
+  erase_if([&](std::uint32_t, const Overlay& each) {
+    return each.results == results;
+  });
 }
 
 std::uint32_t Overlays::lay(std::uint32_t results, std::uint32_t below) {
   if (!results_.contains(results)) {
     throw std::invalid_argument("these results were given back already");
   }
-  auto& overlay = laid_[{results, below}];
-  if (overlay == 0) {
-    overlay = ++last_overlay_;
-    overlays_[overlay] = {.results = results, .below = below};
-  }
-  return overlay;
+  return number_of({.results = results, .below = below});
 }
 
 const std::string* Overlays::find(std::uint32_t overlay, Device device,
                                   const KeyText& key, bool* is_forced) const {
   *is_forced = false;
-  while (overlay != 0) {
-    const auto found = overlays_.find(overlay);
-    if (found == overlays_.end()) {
-      return nullptr;
-    }
-    if (!found->second.forced.empty()) {
+  for (const Overlay* each = find(overlay); each != nullptr;
+       each = find(each->below)) {
+    if (!each->forced.empty()) {
       *is_forced = true;
-      return &found->second.forced;
+      return &each->forced;
     }
-    const OverlayResults& results = results_.at(found->second.results);
-    if (results.devices.contains(device)) {
-      const auto solution = results.solutions.find(key);
-      if (solution != results.solutions.end()) {
+    const auto results = results_.find(each->results);
+    if (results != results_.end() && results->second.devices.contains(device)) {
+      const auto solution = results->second.solutions.find(key);
+      if (solution != results->second.solutions.end()) {
         return &solution->second;
       }
     }
-    overlay = found->second.below;
   }
   return nullptr;
+}
+
+const Replay* Overlays::replayed(std::uint32_t overlay) const {
+  for (const Overlay* each = find(overlay); each != nullptr;
+       each = find(each->below)) {
+    if (each->replay) {
+      return &*each->replay;
+    }
+  }
+  return nullptr;
+}
+
+bool Overlays::note(std::uint32_t overlay, const ProblemKey& problem) {
+  for (const Overlay* each = find(overlay); each != nullptr;
+       each = find(each->below)) {
+    const auto noted = recorded_.find(each->recorded);
+    if (noted != recorded_.end()) {
+      std::vector<ProblemKey>& problems = noted->second;
+      if (std::find(problems.begin(), problems.end(), problem) ==
+          problems.end()) {
+        problems.push_back(problem);
+      }
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace tunedops

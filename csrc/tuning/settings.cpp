@@ -36,6 +36,10 @@ constexpr std::array kDeclarations{
                 "names of the kernels that may compete, comma-separated"},
     Declaration{"FILENAME", Kind::kText, "tunedops_results.csv", 0,
                 "results file; %d or the end of the stem takes the device"},
+    Declaration{"CACHE_DIR", Kind::kText, "", 0,
+                "folder of your own results for all programs; empty: none"},
+    Declaration{"DATABASE_DIR", Kind::kText, "", 0,
+                "folder of results tuned beforehand; empty: none"},
     Declaration{"RECORD_UNTUNED", Kind::kBoolean, "0", 0,
                 "products without a result are written to a file"},
     Declaration{"UNTUNED_FILENAME", Kind::kText, "tunedops_untuned.csv", 0,
@@ -132,6 +136,18 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+// As the XDG base directories say.
+std::string cache_folder(const Settings::Environment& environment) {
+  const char* const caches = environment("XDG_CACHE_HOME");
+  if (caches != nullptr && *caches == '/') {
+    return std::string(caches) + "/tunedops";
+  }
+  const char* const home = environment("HOME");
+  return home != nullptr && *home == '/'
+             ? std::string(home) + "/.cache/tunedops"
+             : std::string();
+}
+
 bool is_choice(std::string_view choices, std::string_view value) {
   while (!choices.empty()) {
     const std::size_t end =
@@ -192,12 +208,14 @@ Parsed parse(const Declaration& d, const std::string& text) {
 Settings::Settings(const Environment& environment) {
   for (const Declaration& d : kDeclarations) {
     const std::string name(d.name);
-    Value value{std::string(d.standard)};
+    Value value{.text = name == "CACHE_DIR" ? cache_folder(environment)
+                                            : std::string(d.standard)};
     const std::string variable = "TUNEDOPS_" + name;
     if (const char* text = environment(variable.c_str())) {
       const Parsed parsed = parse(d, text);
       if (parsed.text) {
-        value = {*parsed.text, "environment"};
+        value.text = *parsed.text;
+        value.origin = "environment";
       } else {
         complaints_.push_back(variable + " is '" + text + "', expected " +
                               parsed.expected + "; it stays at " + value.text);
@@ -226,16 +244,25 @@ bool Settings::set(const std::string& name, const std::string& text) {
   if (current.origin == "environment") {
     return current.text == *parsed.text;
   }
-  current = {*parsed.text, "api"};
+  current.text = *parsed.text;
+  current.origin = "api";
   return true;
+}
+
+void Settings::set_standard(const std::string& name, const std::string& text) {
+  Value& current = values_.at(std::string(declaration(name).name));
+  current.standard = text;
+  if (current.origin == "default") {
+    current.text = text;
+  }
 }
 
 std::vector<Settings::Description> Settings::describe() const {
   std::vector<Description> all;
   for (const Declaration& d : kDeclarations) {
     const Value& v = values_.at(std::string(d.name));
-    all.push_back({std::string(d.name), v.text, std::string(d.standard),
-                   v.origin, std::string(d.meaning)});
+    all.push_back({std::string(d.name), v.text, v.standard, v.origin,
+                   std::string(d.meaning)});
   }
   return all;
 }
@@ -249,7 +276,10 @@ std::int64_t Settings::integer(const std::string& name) const {
 }
 
 OnMiss Settings::on_miss() const {
-  const std::string& text = value("ON_MISS").text;
+  return parse_on_miss(value("ON_MISS").text);
+}
+
+OnMiss parse_on_miss(std::string_view text) {
   if (text == "heuristic") {
     return OnMiss::kHeuristic;
   }

@@ -21,6 +21,9 @@ enum class OnMiss : std::uint8_t { kDefault, kHeuristic, kError };
 /// what a search finds within the budget, or all that there are.
 enum class Search : std::uint8_t { kProposals, kGuided, kExhaustive };
 
+/// A value of the setting; what is none means default.
+OnMiss parse_on_miss(std::string_view text);
+
 /// A value of the setting; what is none means guided.
 Search parse_search(std::string_view text);
 
@@ -53,6 +56,9 @@ class Settings {
   /// and changes nothing if the environment set another value.
   bool set(const std::string& name, const std::string& value);
 
+  /// Changes a default that is known only when the program runs.
+  void set_standard(const std::string& name, const std::string& value);
+
   struct Description {
     std::string name;  // without the prefix
     std::string value;
@@ -76,6 +82,7 @@ class Settings {
   struct Value {
     std::string text;
     std::string origin = "default";
+    std::string standard = text;
   };
 
   const Value& value(const std::string& name) const;

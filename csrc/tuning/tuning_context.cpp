@@ -82,6 +82,8 @@ void TuningContext::apply_settings() {
   }
   log_.set_level(static_cast<int>(settings_.integer("VERBOSE")));
   log_.set_destination(settings_.get("VERBOSE_FILENAME"));
+  cache_.set_folder(settings_.get("CACHE_DIR"));
+  database_.set_folder(settings_.get("DATABASE_DIR"));
 }
 
 void TuningContext::raise_epoch() {
@@ -230,11 +232,20 @@ bool TuningContext::read_file(Device device,
 }
 
 bool TuningContext::refuses_to_write() {
-  if (setting("READ_ONLY") != "1") {
+  const std::string reason = why_read_only();
+  if (reason.empty()) {
     return false;
   }
-  log_.warn("results are not saved: TUNEDOPS_READ_ONLY is on");
+  log_.warn("results are not saved: " + reason);
   return true;
+}
+
+// Why nothing may be tuned or written by this thread now; empty if it may.
+std::string TuningContext::why_read_only() {
+  if (setting("READ_ONLY") == "1") {
+    return "TUNEDOPS_READ_ONLY is on";
+  }
+  return is_replaying() ? "this is inside replay_only()" : "";
 }
 
 bool TuningContext::write_file() {
@@ -343,6 +354,8 @@ bool TuningContext::erase(Device device, const KeyText& key) {
 void TuningContext::clear() {
   const std::lock_guard lock(mutex_);
   store_.clear();
+  cache_.clear();
+  database_.clear();
   pace_ = {};
   won_ = false;
   won_in_products_.clear();

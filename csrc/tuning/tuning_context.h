@@ -18,11 +18,13 @@
 #include <vector>
 
 #include "tuning/backend.h"
+#include "tuning/database.h"
 #include "tuning/kernel_registry.h"
 #include "tuning/log.h"
 #include "tuning/op_definition.h"
 #include "tuning/overlays.h"
 #include "tuning/pace.h"
+#include "tuning/personal_cache.h"
 #include "tuning/plan_cache.h"
 #include "tuning/plan_store.h"
 #include "tuning/results_store.h"
@@ -33,6 +35,25 @@
 #include "tuning/visibility.h"
 
 namespace tunedops {
+
+/// What one tier has to say of a problem.
+struct TierAnswer {
+  std::string tier = {};   // `overlay`, `results file`, …
+  std::string place = {};  // a file and its line; or what there is in its stead
+  std::string solution = {};  // or empty: it has none
+  std::string refused = {};   // why it is not used; or empty
+  std::optional<double> time_ms = std::nullopt;
+  std::optional<double> default_ms = std::nullopt;
+};
+
+/// What a product would do, and why.
+struct Explanation {
+  std::vector<TierAnswer> tiers;  // in the order in which they are asked
+  std::string decided_by;         // one of them, or `a miss`
+  std::string solution;           // that runs; of a miss, what it leads to
+  // Per kernel why it refuses the problem, or empty.
+  std::vector<std::pair<std::string, std::string>> kernels;
+};
 
 /// What an explicit tuning may want otherwise than the settings have it.
 struct TuneOptions {
@@ -140,6 +161,20 @@ class TUNEDOPS_PUBLIC TuningContext {
   /// Forgets results, plans' choices and pace in memory; files stay.
   void clear();
 
+  // --- Results beside the file
+  // ------------------------------------------------
+
+  /// Rows into the personal cache; returns the path of its file. Throws
+  /// std::runtime_error if they cannot be saved there.
+  std::string save_to_cache(Device device, std::vector<CsvRow> rows);
+  /// Deletes the file of a device there. Throws std::runtime_error if it
+  /// cannot.
+  void clear_cache(Device device);
+  /// The path of a device's file there; empty if there is no cache.
+  std::string cache_filename(Device device);
+  /// Where a default of DATABASE_DIR comes from.
+  void set_packaged_databases(const std::string& folder);
+
   // --- Explicit tuning ------------------------------------------------------
 
   /// Makes what a problem has to be measured in, for as long as it lives.
@@ -158,6 +193,11 @@ class TUNEDOPS_PUBLIC TuningContext {
   std::optional<ProblemKey> parse_key(const KeyText& key, Device device) const;
   KeyText key_text(const ProblemKey& problem) const;
   std::optional<CsvRow> stored(const ProblemKey& problem);
+  /// The first row that decides: of the file, the personal cache or the
+  /// database; nothing if none does.
+  std::optional<CsvRow> stored_anywhere(const ProblemKey& problem);
+  /// Who decides on a problem now, on this thread, and what the others say.
+  Explanation explain(const ProblemKey& problem);
   /// The same, but nothing is kept.
   TuneOutcome measure(const ProblemKey& problem, Stream stream,
                       const TuneOptions& options,
@@ -175,7 +215,16 @@ class TUNEDOPS_PUBLIC TuningContext {
 
   /// An overlay under which every product takes `solution` where it can, else
   /// Default. Throws std::invalid_argument if no kernel has that name.
-  std::uint32_t forced_overlay(const std::string& solution);
+  std::uint32_t forced_overlay(const std::string& solution,
+                               std::uint32_t below = 0);
+  /// An overlay under which nothing is tuned or written.
+  std::uint32_t replay_overlay(const Replay& replay, std::uint32_t below);
+  /// A new overlay under which products are noted and take Default.
+  std::uint32_t record_overlay(std::uint32_t below);
+  /// The problems noted; the overlay is gone then.
+  std::vector<ProblemKey> end_record_overlay(std::uint32_t overlay);
+  /// Whether this thread is under one that replays.
+  bool is_replaying();
 
   /// Results for overlays, until they are given back; returns their number.
   std::uint32_t add_overlay_results(OverlayResults results);
@@ -221,9 +270,19 @@ class TUNEDOPS_PUBLIC TuningContext {
   const OpDefinition* find_op(OpId id) const;
   void find_overlay(ThreadState& thread, std::uint32_t switches) const;
   ResultsFile& open_file(Device device, Notices& notices);
+  const ResultsFile& open_cache(Device device, Notices& notices);
+  const Database::Row* database_row(const ProblemKey& problem,
+                                    Notices& notices);
+  Status check_row(const ProblemKey& problem, const Database::Row& row,
+                   const Plan** plan);
+  const Replay* replayed() const;
+  OnMiss miss_policy() const;
+  TierAnswer overlay_answer(const ProblemKey& problem);
+  std::string on_a_miss(const ProblemKey& problem);
   void apply_settings();
   void raise_epoch();
   bool refuses_to_write();
+  std::string why_read_only();
   void say(const Notices& notices);
   void tell_of_disturbed(Notices& notices);
 
@@ -239,8 +298,14 @@ class TUNEDOPS_PUBLIC TuningContext {
   Decision decide(const ProblemKey& problem, Stream stream, Notices& notices);
   std::optional<Decision> from_overlay(const ProblemKey& problem,
                                        Notices& notices);
+  std::optional<Decision> from_stored(const ProblemKey& problem,
+                                      Notices& notices);
   std::optional<Decision> from_results(const ProblemKey& problem,
                                        Notices& notices);
+  std::optional<Decision> from_cache(const ProblemKey& problem,
+                                     Notices& notices);
+  std::optional<Decision> from_database(const ProblemKey& problem,
+                                        Notices& notices);
   std::optional<Decision> from_tuning(const ProblemKey& problem, Stream stream,
                                       Notices& notices);
   double tuning_left_ms(const ProblemKey& problem);
@@ -317,6 +382,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   Pace pace_;
   UntunedFile untuned_;
   Overlays overlays_;
+  PersonalCache cache_;
+  Database database_;
   bool won_ = false;
   struct Won {
     std::size_t all = 0;

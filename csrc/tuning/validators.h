@@ -19,6 +19,12 @@ class TUNEDOPS_PUBLIC Validators {
 
   const std::map<std::string, std::string>& entries() const { return entries_; }
 
+  /// Empty if there is no such key.
+  std::string value(const std::string& key) const {
+    const auto found = entries_.find(key);
+    return found == entries_.end() ? std::string() : found->second;
+  }
+
   /// Nothing if `file` equals this set, else one sentence about the first
   /// difference: which key, the file's value and the current one.
   std::optional<std::string> mismatch(const Validators& file) const;

@@ -11,17 +11,18 @@ from importlib.metadata import version as _version
 import torch  # noqa: F401  (its libraries must be loaded before ours)
 
 from tunedops import _C as _C
-from tunedops import fakes
+from tunedops import cache, fakes
 from tunedops.autotune import autotune
 from tunedops.autotuning_result import AutotuningResult
 from tunedops.bound_arguments import BoundArguments, NotTunableError
 from tunedops.bound_json import bound_args_from_json
-from tunedops.install_paths import get_include, get_workloads
+from tunedops.explain import Explanation, TierAnswer, explain, explanation
+from tunedops.install_paths import get_databases, get_include, get_workloads
 from tunedops.measurement import Measured, Measurement
 from tunedops.offline import tune_gemm_in_file
 from tunedops.offline_gpus import mgpu_tune_gemm_in_file
 from tunedops.ops import Op, addmm, baddbmm, bmm, linear, mm
-from tunedops.overlay import force
+from tunedops.overlay import force, replay_only
 from tunedops.results import (
     Result,
     clear,
@@ -62,21 +63,27 @@ except PackageNotFoundError:  # a source tree that was built without egg_info
 __all__ = [
     "AutotuningResult",
     "BoundArguments",
+    "Explanation",
     "Measured",
     "Measurement",
     "NotTunableError",
     "Op",
     "Result",
     "TensorSpec",
+    "TierAnswer",
     "addmm",
     "autotune",
     "baddbmm",
     "bmm",
     "bound_args_from_json",
+    "cache",
     "clear",
     "delete",
     "enable",
+    "explain",
+    "explanation",
     "force",
+    "get_databases",
     "get_filename",
     "get_include",
     "get_max_tuning_duration",
@@ -93,6 +100,7 @@ __all__ = [
     "record_untuned_enable",
     "record_untuned_is_enabled",
     "remove_routing",
+    "replay_only",
     "set_filename",
     "set_max_tuning_duration",
     "set_max_tuning_iterations",
@@ -107,4 +115,5 @@ __all__ = [
 ]
 
 fakes.register()
+_C.set_packaged_databases(str(get_databases()))
 start_from_environment()

@@ -12,7 +12,8 @@ from tunedops.autotuning_result import AutotuningResult
 from tunedops.bound_arguments import BoundArguments
 from tunedops.device import described_device, device_pair, parse_device
 from tunedops.measurement import Measured, Measurement
-from tunedops.recorder import callable_of, record
+from tunedops.programs import callable_of
+from tunedops.recorder import record
 from tunedops.results import Result
 from tunedops.search import check_search
 
@@ -30,23 +31,22 @@ def autotune(
 ) -> AutotuningResult:
     """Finds the tunable problems of ``f(*args, **kwargs)`` and the fastest solution of each.
 
-    ``f`` runs once, by torch's own kernels, and each product in it is noted, of the backward
-    pass too if ``f`` runs one; then each problem is tuned, on data of its own. With fake
-    tensors for arguments (``FakeTensorMode``), or meta tensors and a ``device``, nothing is
-    computed in that run.
+    ``f`` runs once, by torch's own kernels, and each product that :func:`tunedops.enable` would
+    route is noted, of the backward pass too if ``f`` runs one; then each problem is tuned, on
+    data of its own. Threads that ``f`` starts are not seen. With fake tensors for arguments
+    (``FakeTensorMode``), or meta tensors and a ``device``, nothing is computed in that run.
 
     Nothing else changes: no file is written, what the process uses outside of ``with result:``
-    stays as it is, and the switch ``TUNING`` does not matter. What ``torch.compile`` made of a
-    function is not what is seen, but the function itself, as it runs without.
+    stays as it is, and the switch ``TUNING`` does not matter.
 
     Args:
         f: a function, an ``nn.Module``, a ``GraphModule``, an ``ExportedProgram``, one
             :class:`tunedops.BoundArguments` or a sequence of them. A graph or a program without
             arguments gets those that it was traced with.
         args: of ``f``.
-        ignore_cache: tune also what has a stored result. Else that result is taken over, so
-            that the answer holds every problem in any case; not if a budget, a search or kernels
-            are asked for.
+        ignore_cache: tune also what has a stored result, in the results file, the personal
+            cache or the database. Else that result is taken over, so that the answer holds every
+            problem in any case; not if a budget, a search or kernels are asked for.
         budget_ms: wall-clock milliseconds for one problem (the setting
             ``MAX_TUNING_BUDGET_MS`` if None).
         search: ``proposals``, ``guided`` or ``exhaustive`` (the setting ``SEARCH`` if None). The
@@ -120,7 +120,8 @@ def _problems_of(
     if not found:
         raise ValueError(
             "autotune: nothing in f is a product that tunedops can tune; it tunes mm, addmm, bmm, "
-            "baddbmm, addmv and linear, of dense tensors on a CPU or an NVIDIA GPU"
+            "baddbmm, addmv and linear, of dense tensors on a CPU or an NVIDIA GPU (fake and meta "
+            "tensors have to be among the arguments)"
         )
     return found
 
@@ -129,6 +130,8 @@ def _require_that_tuning_is_allowed() -> None:
     """Before anything runs."""
     if _C.setting("READ_ONLY") == "1":
         raise RuntimeError("autotune: TUNEDOPS_READ_ONLY is on, which allows no tuning")
+    if _C.is_replaying():
+        raise RuntimeError("autotune: this is inside replay_only(), which allows no tuning")
     if _C.is_forked():
         raise RuntimeError("autotune: not in a forked child; start the process with 'spawn'")
     is_used = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
@@ -154,7 +157,7 @@ def _checked_kernels(kernels: Iterable[str] | None) -> list[str]:
 
 
 def _stored(bound: BoundArguments) -> Measured | None:
-    row = _C.stored(device_pair(bound.device), *bound.key)
+    row = _C.stored_anywhere(device_pair(bound.device), *bound.key)
     if row is None:
         return None
     result = Result(*row)

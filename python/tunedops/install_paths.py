@@ -16,5 +16,14 @@ def get_include() -> str:
 
 def get_workloads() -> Path:
     """The folder of the workload files."""
-    installed = _PACKAGE / "workloads"
-    return installed if installed.is_dir() else _ROOT / "tuning" / "workloads"
+    return _data("workloads")
+
+
+def get_databases() -> Path:
+    """The folder of results that were tuned beforehand, with a folder for each device."""
+    return _data("databases")
+
+
+def _data(name: str) -> Path:
+    installed = _PACKAGE / name
+    return installed if installed.is_dir() else _ROOT / "tuning" / name

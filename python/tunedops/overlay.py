@@ -9,6 +9,8 @@ from typing import NamedTuple
 from tunedops import _C
 from tunedops.arguments import text_of
 
+_ON_MISS = ("default", "heuristic", "error")
+
 
 @contextmanager
 def force(solution: str) -> Iterator[None]:
@@ -29,7 +31,46 @@ def force(solution: str) -> Iterator[None]:
         TypeError: it is no text.
         ValueError: no kernel has that name.
     """
-    block = begin(_C.forced_overlay(text_of("force", "solution", solution)))
+    with laid(_C.forced_overlay(text_of("force", "solution", solution))):
+        yield
+
+
+@contextmanager
+def replay_only(on_miss: str | None = None) -> Iterator[None]:
+    """Inside the block, this thread tunes and writes nothing: it uses what is stored.
+
+    For runs that are to be repeated: two of them with the same results take the same kernels. It
+    holds for a backward pass that is called in the block too, and for blocks inside it. Explicit
+    tuning raises there, and saving results is refused. ``TUNEDOPS_READ_ONLY=1`` does the same for
+    a whole process, all of its threads included.
+
+    The block has an effect without :func:`tunedops.enable` too, unless ``TUNEDOPS_ENABLED=0`` is
+    set: then torch's own products run, as everywhere.
+
+    Args:
+        on_miss: what a product does for which nothing is stored: ``default`` (torch's own),
+            ``heuristic`` or ``error`` (it raises RuntimeError with the key); None: what the
+            setting ``ON_MISS`` says.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: it is none of these.
+
+    Source: Tokamax' cache-miss fallback, which has the same three ways.
+    """
+    if on_miss is not None and text_of("replay_only", "on_miss", on_miss) not in _ON_MISS:
+        raise ValueError(
+            f"replay_only: on_miss must be {', '.join(_ON_MISS[:-1])} or {_ON_MISS[-1]}, "
+            f"got '{on_miss}'"
+        )
+    with laid(_C.replay_overlay(on_miss)):
+        yield
+
+
+@contextmanager
+def laid(overlay: int) -> Iterator[None]:
+    """A block under an overlay."""
+    block = begin(overlay)
     try:
         yield
     finally:
@@ -43,9 +84,13 @@ class Block(NamedTuple):
     outer: int
 
 
-def begin(overlay: int) -> Block:
-    """Puts this thread under an overlay, unless the environment forbids that."""
-    if _is_forbidden():
+def begin(overlay: int, even_if_off: bool = False) -> Block:
+    """Puts this thread under an overlay, unless the environment forbids that.
+
+    Args:
+        even_if_off: also with ``TUNEDOPS_ENABLED=0``; for overlays that choose nothing.
+    """
+    if _is_forbidden() and not even_if_off:
         overlay = _C.current_overlay()
         return Block(overlay, overlay)
     _C.install_routing()

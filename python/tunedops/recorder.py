@@ -1,75 +1,26 @@
-"""Finding the tunable problems of a function: it runs once, and each product is noted."""
+"""Finding the tunable problems of a function: it runs once, and each product is noted.
+
+Of real tensors, the compiled context notes them where products are routed, under an overlay of
+its own: so what is found is what a run asks for, whatever stands around it (composites, fused
+layers, compiled functions, a backward pass on autograd's threads).
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
-from torch._ops import HigherOrderOperator
+from torch import Tensor, nn
+from torch._C import _TorchDispatchModeKey
 from torch._subclasses import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils import _pytree as pytree
 
 from tunedops import _C
-from tunedops.aten_calls import bind_call, product_name
 from tunedops.bound_arguments import BoundArguments
-from tunedops.overlay import begin, end
-
-
-class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes the products below autograd, forward and backward."""
-
-    supports_higher_order_operators = True
-
-    def __init__(self, device: torch.device | None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.found: dict[BoundArguments, None] = {}
-        self._device = device
-
-    def __torch_dispatch__(
-        self,
-        func: torch._ops.OpOverload | HigherOrderOperator,
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        kwargs = kwargs or {}
-        if isinstance(func, HigherOrderOperator):  # torch.cond and its kin
-            return func(*(self._seen(each) for each in args), **kwargs)
-        if any(_unfolds(each) for each in types):
-            return NotImplemented
-        if product_name(func) is None and _is_composite(func):
-            with self:
-                return func.decompose(*args, **kwargs)
-        bound = bind_call(func, args, kwargs, device=self._device)
-        if bound is not None:
-            self.found.setdefault(bound)
-        return func(*args, **kwargs)
-
-    def _seen(self, value: Any) -> Any:
-        """A function whose ops are noted; anything else as it is."""
-        if not callable(value) or isinstance(value, Tensor):
-            return value
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return value(*args, **kwargs)
-
-        return run
-
-
-def _is_composite(func: torch._ops.OpOverload) -> bool:
-    """Whether an op is a function of other ops. Under inference mode it arrives whole."""
-    composite = torch._C.DispatchKey.CompositeImplicitAutograd
-    return func.namespace == "aten" and func.has_kernel_for_dispatch_key(composite)
-
-
-def _unfolds(kind: type) -> bool:
-    """Whether tensors of a class say themselves what their ops are made of."""
-    has_its_own = getattr(kind, "__torch_dispatch__", None) is not Tensor.__torch_dispatch__
-    return has_its_own and not issubclass(kind, FakeTensor)
+from tunedops.call_recorder import CallRecorder
+from tunedops.overlay import begin, end, laid
 
 
 def record(
@@ -85,62 +36,58 @@ def record(
     Args:
         device: of the problems; None: where their operands are.
     """
-    recorder = _Recorder(device)
-    block = begin(_C.forced_overlay("Default"))
-    try:
-        with recorder:
+    if device is not None or _computes_nothing(function, args, kwargs):
+        recorder = CallRecorder(device)
+        with laid(_C.forced_overlay("Default")), recorder:
             function(*args, **kwargs)
+        return tuple(recorder.found)
+    overlay = _C.record_overlay()
+    try:
+        block = begin(overlay, even_if_off=True)
+        try:
+            function(*args, **kwargs)
+        finally:
+            end(block)
     finally:
-        end(block)
-    return tuple(recorder.found)
+        noted = _C.end_record_overlay(overlay)
+    return tuple(BoundArguments.from_key(op, params, _device(place)) for place, op, params in noted)
 
 
-def callable_of(
-    f: object, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[Callable[..., object], Sequence[Any], Mapping[str, Any]]:
-    """What to run for a function, a module, a graph or an exported program.
-
-    A graph or a program that is given no arguments gets the ones it was traced with, as fake
-    tensors.
-
-    Raises:
-        TypeError: it is none of these.
-        ValueError: no arguments are given, and the graph does not say what it takes.
-    """
-    graph = f
-    if isinstance(f, torch.export.ExportedProgram):
-        graph = f.graph_module
-        if args or kwargs:
-            return f.module(), args, kwargs
-    elif not callable(f):
-        raise TypeError(
-            "autotune: f must be a function, an nn.Module, a GraphModule, an ExportedProgram or a "
-            f"sequence of BoundArguments, got {type(f).__name__}"
-        )
-    if isinstance(graph, torch.fx.GraphModule) and not args and not kwargs:
-        return _run_as_traced(graph), (), {}
-    return f, args, kwargs
+def _device(place: tuple[str, int]) -> torch.device:
+    kind, index = place
+    return torch.device(kind) if kind == "cpu" else torch.device(kind, index)
 
 
-def _run_as_traced(graph: torch.fx.GraphModule) -> Callable[[], object]:
-    inputs = []
-    for node in graph.graph.find_nodes(op="placeholder"):
-        value = node.meta.get("val", node.meta.get("example_value"))
-        if value is None:
-            raise ValueError(
-                f"autotune: the graph does not say what its input '{node.name}' is; give the "
-                "arguments that it is called with"
-            )
-        inputs.append(value)
-    fakes = [value for value in inputs if isinstance(value, Tensor)]
-    mode = getattr(fakes[0], "fake_mode", None) if fakes else None
+def _computes_nothing(
+    function: Callable[..., object], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> bool:
+    """Whether the tensors that a function works on are only descriptions."""
+    if torch._C._get_dispatch_mode(_TorchDispatchModeKey.FAKE) is not None:
+        return True
+    return any(
+        tensor.is_meta or isinstance(tensor, FakeTensor)
+        for value in (*pytree.tree_leaves((args, kwargs)), *_held_by(function))
+        for tensor in _tensors_of(value)
+    )
 
-    def run() -> object:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            if mode is None:
-                return torch.fx.Interpreter(graph).run(*inputs)
-            with mode:
-                return torch.fx.Interpreter(graph).run(*inputs)
 
-    return run
+def _held_by(function: object) -> Iterator[Any]:
+    """What a function brings along: itself (a module), its `self`, its closure."""
+    yield function
+    if isinstance(function, functools.partial):
+        yield from pytree.tree_leaves((function.args, function.keywords))
+        yield from _held_by(function.func)
+    yield getattr(function, "__self__", None)
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            yield from pytree.tree_leaves(cell.cell_contents)
+        except ValueError:  # not filled yet
+            continue
+
+
+def _tensors_of(value: object) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, nn.Module):
+        yield from value.parameters()
+        yield from value.buffers()

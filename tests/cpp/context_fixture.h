@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fake_kernel.h"
@@ -23,14 +24,19 @@ class ContextTest : public TempFolderTest {
   ~ContextTest() override { ThreadState::current() = {}; }
 
   /// A new context with ops and Default kernels, on; `variables` without the
-  /// prefix are its environment.
+  /// prefix are its environment. It has no cache and no database but those that
+  /// they name.
   void restart(Variables variables = {}) {
     variables.try_emplace("ENABLED", "1");
     variables_ = std::move(variables);
     warnings_.clear();
     context_ = std::make_unique<TuningContext>([this](const char* name) {
+      const std::string_view prefix = "TUNEDOPS_";
+      const std::string_view variable = name;
       const auto found =
-          variables_.find(std::string(name).substr(sizeof("TUNEDOPS_") - 1));
+          variable.starts_with(prefix)
+              ? variables_.find(std::string(variable.substr(prefix.size())))
+              : variables_.end();
       return found == variables_.end() ? nullptr : found->second.c_str();
     });
     context().log().set_warning_handler([this](const std::string& text) {

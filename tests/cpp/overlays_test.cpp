@@ -1,9 +1,11 @@
 // What overlays say of a problem: of themselves, of those below them, and
-// nothing once their results were given back.
+// nothing once their results were given back. Which problems are noted, and
+// whether something may be tuned, holds through all that lies above.
 
 #include "tuning/overlays.h"
 
 #include <stdexcept>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -46,7 +48,7 @@ TEST(Overlays, LetThoseBelowSpeakOfWhatTheyDoNotKnow) {
   EXPECT_EQ(said(overlays, innermost, "2"), "B");
   EXPECT_EQ(said(overlays, inner, "1"), "A");
   const auto over_forced =
-      overlays.lay(overlays.add(results("1", "D")), overlays.force("F"));
+      overlays.lay(overlays.add(results("1", "D")), overlays.force("F", 0));
   EXPECT_EQ(said(overlays, over_forced, "1"), "D");
   EXPECT_EQ(said(overlays, over_forced, "2"), "forced F");
 }
@@ -65,7 +67,7 @@ TEST(Overlays, AreTheSameEachTime) {
   const auto a = overlays.add(results("1", "A"));
   EXPECT_EQ(overlays.lay(a, 0), overlays.lay(a, 0));
   EXPECT_NE(overlays.lay(a, 0), overlays.lay(a, overlays.lay(a, 0)));
-  EXPECT_EQ(overlays.force("F"), overlays.force("F"));
+  EXPECT_EQ(overlays.force("F", 0), overlays.force("F", 0));
 }
 
 TEST(Overlays, SayNothingOnceResultsAreGivenBack) {
@@ -81,6 +83,54 @@ TEST(Overlays, SayNothingOnceResultsAreGivenBack) {
   EXPECT_THROW(overlays.lay(a, 0), std::invalid_argument);
   const auto again = overlays.lay(overlays.add(results("1", "C")), 0);
   EXPECT_NE(again, outer) << "no number is used twice";
+}
+
+TEST(Overlays, ReplayThroughWhatLiesOnThem) {
+  Overlays overlays;
+  const auto replay = overlays.replay({.on_miss = OnMiss::kError}, 0);
+  const auto laid = overlays.lay(overlays.add(results("1", "A")), replay);
+  const auto forced = overlays.force("F", laid);
+  for (const auto overlay : {replay, laid, forced}) {
+    ASSERT_NE(overlays.replayed(overlay), nullptr);
+    EXPECT_EQ(overlays.replayed(overlay)->on_miss, OnMiss::kError);
+  }
+  EXPECT_EQ(said(overlays, laid, "1"), "A");
+  EXPECT_EQ(said(overlays, replay, "1"), "") << "it chooses nothing";
+  EXPECT_EQ(overlays.replayed(overlays.force("F", 0)), nullptr);
+  const auto inner = overlays.replay({.on_miss = std::nullopt}, forced);
+  EXPECT_EQ(overlays.replayed(inner)->on_miss, std::nullopt);
+  EXPECT_EQ(overlays.replay({.on_miss = OnMiss::kError}, 0), replay);
+}
+
+ProblemKey problem(std::uint64_t number) {
+  ProblemKey key;
+  key.words[1] = number;
+  return key;
+}
+
+TEST(Overlays, NoteEachProblemOnceInItsOrder) {
+  Overlays overlays;
+  const auto record = overlays.record(0);
+  const auto forced = overlays.force("F", record);
+  EXPECT_TRUE(overlays.note(record, problem(2)));
+  EXPECT_TRUE(overlays.note(forced, problem(1)));
+  EXPECT_TRUE(overlays.note(record, problem(2)));
+  EXPECT_FALSE(overlays.note(overlays.force("F", 0), problem(3)));
+  EXPECT_EQ(overlays.end_record(record),
+            (std::vector<ProblemKey>{problem(2), problem(1)}));
+  EXPECT_FALSE(overlays.note(forced, problem(1))) << "it is gone";
+  EXPECT_THROW(overlays.end_record(record), std::invalid_argument);
+  EXPECT_NE(overlays.record(0), record);
+}
+
+TEST(Overlays, InnerRecordsAreOfTheInner) {
+  Overlays overlays;
+  const auto outer = overlays.record(0);
+  const auto inner = overlays.record(outer);
+  overlays.note(inner, problem(1));
+  overlays.note(outer, problem(2));
+  EXPECT_EQ(overlays.end_record(inner), std::vector<ProblemKey>{problem(1)});
+  EXPECT_EQ(overlays.end_record(outer), std::vector<ProblemKey>{problem(2)});
 }
 
 }  // namespace

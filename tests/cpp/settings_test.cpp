@@ -36,6 +36,8 @@ TEST(Settings, DefaultsAreTheDocumentedOnes) {
       {"ON_MISS", "default"},
       {"KERNELS", ""},
       {"FILENAME", "tunedops_results.csv"},
+      {"CACHE_DIR", ""},
+      {"DATABASE_DIR", ""},
       {"RECORD_UNTUNED", "0"},
       {"UNTUNED_FILENAME", "tunedops_untuned.csv"},
       {"VERBOSE", "0"},
@@ -272,6 +274,31 @@ TEST(Settings, ReadsTheNamesOfKernels) {
   EXPECT_EQ(settings.kernels(), (std::vector<std::string>{"Gemm_A", "Gemm_B"}));
   settings.set("KERNELS", "");
   EXPECT_TRUE(settings.kernels().empty());
+}
+
+TEST(Settings, TheCacheLiesWhereXdgSaysItDoes) {
+  EXPECT_EQ(with({{"HOME", "/home/me"}}).get("CACHE_DIR"),
+            "/home/me/.cache/tunedops");
+  EXPECT_EQ(with({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "/fast"}})
+                .get("CACHE_DIR"),
+            "/fast/tunedops");
+  EXPECT_EQ(with({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "relative"}})
+                .get("CACHE_DIR"),
+            "/home/me/.cache/tunedops");
+  EXPECT_EQ(
+      with({{"HOME", "/home/me"}, {"TUNEDOPS_CACHE_DIR", ""}}).get("CACHE_DIR"),
+      "");
+}
+
+TEST(Settings, ADefaultCanBecomeKnownLater) {
+  Settings settings = with({});
+  settings.set_standard("DATABASE_DIR", "/package");
+  EXPECT_EQ(settings.get("DATABASE_DIR"), "/package");
+  EXPECT_EQ(described(settings, "DATABASE_DIR").standard, "/package");
+  EXPECT_EQ(described(settings, "DATABASE_DIR").origin, "default");
+  Settings set = with({{"TUNEDOPS_DATABASE_DIR", "/mine"}});
+  set.set_standard("DATABASE_DIR", "/package");
+  EXPECT_EQ(set.get("DATABASE_DIR"), "/mine");
 }
 
 }  // namespace

@@ -12,6 +12,11 @@ class GemmCublas final : public GemmKernel {
  public:
   std::string_view name() const override { return "Gemm_Cublas"; }
   DeviceType device_type() const override { return DeviceType::kCuda; }
+  /// The major version of the library: `13.1.0` is 13.
+  std::string revision(const Validators& environment) const override {
+    const std::string version = environment.value("CUBLAS_VERSION");
+    return "cuBLAS " + version.substr(0, version.find('.'));
+  }
 
  protected:
   Status do_supports(const GemmProblem& problem) const override;

@@ -1,0 +1,121 @@
+// Who decides on a problem, for people: each tier is asked as a product asks
+// it, but all of them answer, and nothing is tuned.
+
+#include "tuning/tuning_context.h"
+
+namespace tunedops {
+namespace {
+
+// What a tier with rows has to say, and whether that decides: always if its
+// rows have the last word, else if the row can be used.
+void hear(Explanation& told, bool is_asked, TierAnswer answer,
+          bool has_last_word = false) {
+  const bool decides =
+      !answer.solution.empty() && (has_last_word || answer.refused.empty());
+  if (decides && is_asked && told.decided_by.empty()) {
+    told.decided_by = answer.tier;
+    told.solution = answer.refused.empty() ? answer.solution : kDefaultKernel;
+  }
+  told.tiers.push_back(std::move(answer));
+}
+
+TierAnswer answer_of(const char* tier, const std::string& place,
+                     const CsvRow* row, const Status& usable) {
+  TierAnswer answer{.tier = tier, .place = place};
+  if (row != nullptr) {
+    answer.place += row->line == 0 ? "" : ':' + std::to_string(row->line);
+    answer.solution = row->solution;
+    answer.refused = usable.reason();
+    answer.time_ms = row->time_ms();
+    answer.default_ms = row->default_ms();
+  }
+  return answer;
+}
+
+}  // namespace
+
+Explanation TuningContext::explain(const ProblemKey& problem) {
+  Explanation told;
+  Notices notices;  // that a row is of no use is a part of the answer
+  const bool is_asked = is_active();
+  const Device device = problem.header().device();
+  const KeyText key = key_text(problem);
+  const auto usable = [&](const CsvRow* row) {
+    const Plan* plan = nullptr;
+    return row == nullptr ? Status::ok()
+                          : plan_of(problem, row->solution, &plan);
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    hear(told, is_asked, overlay_answer(problem), /*has_last_word=*/true);
+
+    const ResultsFile& file = open_file(device, notices);
+    const CsvRow* const own = file.find(key);
+    hear(told, is_asked,
+         answer_of("results file", file.active_path(), own, usable(own)),
+         /*has_last_word=*/true);
+
+    const ResultsFile& cache = open_cache(device, notices);
+    const CsvRow* const kept = cache.find(key);
+    hear(told, is_asked,
+         answer_of("personal cache",
+                   cache_.folder().empty() ? "TUNEDOPS_CACHE_DIR is empty"
+                                           : cache.active_path(),
+                   kept, usable(kept)));
+
+    const Database::Row* const shipped = database_row(problem, notices);
+    const std::string folder = settings_.get("DATABASE_DIR");
+    const Plan* plan = nullptr;
+    hear(told, is_asked,
+         shipped == nullptr
+             ? TierAnswer{.tier = "database",
+                          .place = folder.empty()
+                                       ? "TUNEDOPS_DATABASE_DIR is empty"
+                                       : folder}
+             : answer_of("database", shipped->path, &shipped->row,
+                         check_row(problem, *shipped, &plan)));
+  }
+  if (told.decided_by.empty()) {
+    told.decided_by = is_asked ? "a miss" : "nobody";
+    told.solution = is_asked ? on_a_miss(problem)
+                             : "Default: lookups are off; enable() or a block "
+                               "switches them on";
+  }
+  told.kernels = refusals(problem);
+  return told;
+}
+
+// The caller holds the lock.
+TierAnswer TuningContext::overlay_answer(const ProblemKey& problem) {
+  const std::uint32_t overlay = ThreadState::current().overlay;
+  TierAnswer answer{.tier = "overlay",
+                    .place = overlay == 0 ? "no block here" : "a block"};
+  bool is_forced = false;
+  const std::string* const solution = overlays_.find(
+      overlay, problem.header().device(), key_text(problem), &is_forced);
+  if (solution != nullptr) {
+    const Plan* plan = nullptr;
+    answer.place = is_forced ? "force()" : "results of a block";
+    answer.solution = *solution;
+    answer.refused = plan_of(problem, *solution, &plan).reason();
+  }
+  return answer;
+}
+
+// What a miss leads to, on this thread, in words.
+std::string TuningContext::on_a_miss(const ProblemKey& problem) {
+  if (tuning_left_ms(problem) > 0) {
+    return "the next call tunes it";
+  }
+  const std::lock_guard lock(mutex_);
+  switch (miss_policy()) {
+  case OnMiss::kError:
+    return "an error (ON_MISS)";
+  case OnMiss::kHeuristic:
+    return "what a kernel's heuristic says, else Default (ON_MISS)";
+  default:
+    return "Default (ON_MISS)";
+  }
+}
+
+}  // namespace tunedops

@@ -1,0 +1,81 @@
+#include "tuning/personal_cache.h"
+
+#include <utility>
+
+#include "tuning/file_io.h"
+
+namespace tunedops {
+
+std::string file_name_of(const std::string& device_name) {
+  std::string name;
+  for (const char c : device_name) {
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (is_upper || is_plain) {
+      name += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  while (name.ends_with('_')) {
+    name.pop_back();
+  }
+  return name.empty() ? "device" : name;
+}
+
+void PersonalCache::set_folder(const std::string& folder) {
+  if (folder != folder_) {
+    folder_ = folder;
+    files_.clear();
+  }
+}
+
+std::string PersonalCache::path(const std::string& device_name,
+                                const Validators& validators) const {
+  return folder_ + '/' + file_name_of(device_name) + '.' + validators.digest() +
+         ".csv";
+}
+
+const ResultsFile* PersonalCache::find(Device device) const {
+  const auto found = files_.find(device);
+  return found == files_.end() ? nullptr : found->second.get();
+}
+
+const ResultsFile& PersonalCache::open(Device device,
+                                       const std::string& device_name,
+                                       const Validators& validators,
+                                       Notices& notices) {
+  auto& file = files_[device];
+  if (file == nullptr) {
+    file = std::make_unique<ResultsFile>(path(device_name, validators),
+                                         validators);
+    if (!folder_.empty()) {
+      file->load(notices, /*exact=*/true);
+    }
+  }
+  return *file;
+}
+
+Status PersonalCache::save(Device device, const std::string& device_name,
+                           const Validators& validators,
+                           std::vector<CsvRow> rows, Notices& notices) {
+  if (folder_.empty()) {
+    return Status::failed("TUNEDOPS_CACHE_DIR is empty, so there is no "
+                          "personal cache");
+  }
+  if (Status made = make_private_folder(folder_); !made.is_ok()) {
+    return made;
+  }
+  files_.erase(device);
+  open(device, device_name, validators, notices);
+  ResultsFile& file = *files_.at(device);
+  for (CsvRow& row : rows) {
+    file.put(std::move(row), /*persist=*/false, notices);
+  }
+  return file.save(notices)
+             ? Status::ok()
+             : Status::failed(notices.empty() ? "the file cannot be written"
+                                              : notices.back());
+}
+
+}  // namespace tunedops

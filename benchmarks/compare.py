@@ -1,15 +1,15 @@
 """Tuned products against plain torch, side by side in one process.
 
-The process tunes nothing: it reads a results file and calls the ops that a program would
-call. torch's own products stay as they are (routing is not installed). Operands rotate over
+The process tunes nothing: it reads a results file (or takes the database that ships with the
+package) and calls the ops that a program would call. torch's own products stay as they are (routing is not installed). Operands rotate over
 more memory than the last cache holds; how a row is timed is in measure_cpu.py and
 measure_cuda.py, what its ratio means in rounds.py.
 
 A second results file makes a side more: what tuning finds among the kernels of libraries alone,
 so that the part of our own kernels shows.
 
-    python benchmarks/compare.py --workloads W.csv --results R.csv [--library-results L.csv]
-        [--device cuda] [--tunableop] [--record NAME]
+    python benchmarks/compare.py --workloads W.csv (--results R.csv | --database)
+        [--library-results L.csv] [--device cuda] [--tunableop] [--record NAME]
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from results_files import (
     Solutions,
     require_file,
     solutions_in,
+    use_database,
     use_results,
     warn_without_results,
 )
@@ -47,7 +48,9 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments; `device` is what `_C` calls it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--workloads", required=True, type=Path)
-    parser.add_argument("--results", required=True, type=Path, help="results file to use")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--results", type=Path, help="results file to use")
+    what.add_argument("--database", action="store_true", help="use the packaged database")
     parser.add_argument(
         "--library-results",
         type=Path,
@@ -119,7 +122,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Reads the arguments and runs the comparison."""
     arguments = parse_arguments(argv)
     begin = time.perf_counter()
-    use_results(arguments.results)
+    if arguments.database:
+        use_database()
+    else:
+        use_results(arguments.results)
     library = read_library(arguments)
     workloads = arguments.products
     warn_without_results(arguments.results, workloads, arguments.device)

@@ -1,7 +1,8 @@
 """Fresh processes beside a benchmark's own, with settings of tunedops that it chooses.
 
 Other settings of tunedops that whoever starts a benchmark has in the environment are not handed
-on, so that a process is what the benchmark says it is.
+on, nor is there a personal cache or a database, so that a process is what the benchmark says it
+is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import tunedops
 TIMEOUT_SECONDS = 1800
 PREFIX = "TUNEDOPS_"
 
+# What a benchmark does not know of must not choose.
+FILE_ONLY = {"CACHE_DIR": "", "DATABASE_DIR": ""}
+
 Settings = Mapping[str, str]
 """Settings without their prefix."""
 
@@ -24,7 +28,8 @@ Settings = Mapping[str, str]
 def environment(settings: Settings | None = None) -> dict[str, str]:
     """The variables of a process: ours, with these settings of tunedops and no others."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
-    return kept | {f"{PREFIX}{name}": text for name, text in (settings or {}).items()}
+    chosen = {} if settings is None else FILE_ONLY | dict(settings)
+    return kept | {f"{PREFIX}{name}": text for name, text in chosen.items()}
 
 
 def run(

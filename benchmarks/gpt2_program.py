@@ -18,9 +18,11 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
+from torch.profiler import profile
 from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.generation import BaseStreamer
 
@@ -42,6 +44,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=4, help="of training; 0 for none")
     parser.add_argument("--batch", type=int, default=1, help="sequences of a training step")
     parser.add_argument("--length", type=int, default=128, help="tokens of a training sequence")
+    parser.add_argument("--profile", metavar="FILE", help="trace of the last step, with shapes")
     parser.add_argument("--texts", type=int, default=1, help="texts that are written at once")
     parser.add_argument("--prompt", type=int, default=16, help="tokens of a text that are given")
     parser.add_argument("--tokens", type=int, default=200, help="tokens of a text to generate")
@@ -92,15 +95,24 @@ def train(model: GPT2LMHeadModel, ids: torch.Tensor, arguments: argparse.Namespa
     autocast = torch.autocast(
         ids.device.type, dtype=torch.bfloat16, enabled=arguments.autocast != "none"
     )
-    for step in range(arguments.steps):
-        begin = time.perf_counter()
+
+    def learn() -> torch.Tensor:
         with autocast:
             loss = run(input_ids=ids, labels=ids).loss
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         synchronize(ids.device)
-        seconds = time.perf_counter() - begin
+        return loss.detach()
+
+    for step in range(arguments.steps):
+        is_profiled = arguments.profile is not None and step == arguments.steps - 1
+        with profile(record_shapes=True) if is_profiled else nullcontext() as profiler:
+            begin = time.perf_counter()
+            loss = learn()
+            seconds = time.perf_counter() - begin
+        if profiler is not None:
+            profiler.export_chrome_trace(arguments.profile)
         say({"step": step, "loss": loss.item(), "seconds": seconds})
 
 

@@ -5,7 +5,11 @@ to bfloat16, as most people train. Each run is a fresh process, and the sides di
 environment variables alone, as in gpt2.py. Nothing is padded: the vocabulary has 50257 words,
 which is no multiple of 8, and so three of the largest products of a step are not aligned.
 
-    python benchmarks/gpt2_training.py [--compiled 0 1] [--record NAME]
+    python benchmarks/gpt2_training.py [--compiled 0 1] [--from-trace] [--record NAME]
+
+What the tuned side uses is found by a run that tunes as it goes; with `--from-trace` by the tools
+for programs that are not to be changed: a step is profiled without tunedops, its products are
+read from the trace, and `tune` tunes those.
 
 A rate is the tokens of a step over the median of the steps without the first ones, in which
 things are set up (and compiled). The sides take turns; a ratio is taken within a round, and the
@@ -25,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import gpt2_runs
+import gpt2_trace
 import options
 from gpt2_runs import SIDES, Run
 from record import facts_of, write_record
@@ -47,6 +52,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=16, help="sequences of a step")
     parser.add_argument("--length", type=int, default=1024, help="tokens of a sequence")
     parser.add_argument("--steps", type=int, default=13, help=f"the first {SET_UP} are not timed")
+    parser.add_argument("--from-trace", action="store_true", help="tune what a profile lists")
     parser.add_argument("--rounds", type=int, default=2, help="of the sides without and tuned")
     options.add_record(parser)
     arguments = parser.parse_args(argv)
@@ -89,8 +95,12 @@ def run_mode(arguments: argparse.Namespace, compiled: int, folder: Path) -> list
         rows.append(row_of(run, base, tokens, **names))
         print(f"{rows[-1]}", flush=True)
 
-    base, _ = gpt2_runs.run_online(command, folder, SIDES["online"] or {})
-    note("online", 0, base)
+    if arguments.from_trace:
+        base = gpt2_trace.tune_profiled(command, folder, arguments.device)
+        note("profiled", 0, base)
+    else:
+        base, _ = gpt2_runs.run_online(command, folder, SIDES["online"] or {})
+        note("online", 0, base)
     for number in range(1, arguments.rounds + 1):
         order = ("without", "tuned") if number % 2 else ("tuned", "without")
         for side in order:

@@ -7,9 +7,11 @@ a comparison forces them.
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import fresh_process
 import torch
 import tunedops
 from sides import NO_RESULT, Key, key_on
@@ -21,10 +23,19 @@ Solutions = Mapping[Key, str]
 
 
 def tune_nothing() -> None:
-    """Products take what is stored, or forced, and nothing is tuned or written."""
+    """Products take what the file says, or what is forced; nothing is tuned or written."""
     torch.set_grad_enabled(False)
-    for name, value in (("ENABLED", "1"), ("TUNING", "0"), ("READ_ONLY", "1")):
+    settings = {"ENABLED": "1", "TUNING": "0", "READ_ONLY": "1"} | fresh_process.FILE_ONLY
+    for name, value in settings.items():
         _C.set_setting(name, value)
+
+
+def use_database() -> None:
+    """Products take what the packaged database says, for want of a results file."""
+    with tempfile.TemporaryDirectory() as gone:
+        tunedops.set_filename(Path(gone) / "none.csv")
+    tune_nothing()
+    _C.set_setting("DATABASE_DIR", str(tunedops.get_databases()))
 
 
 def use_results(path: Path, option: str = "--results") -> None:
@@ -57,25 +68,30 @@ def solutions_in(path: Path, device: tuple[str, int]) -> Solutions:
 
 
 def warn_without_results(
-    path: Path, workloads: Sequence[Workload], device: tuple[str, int]
+    path: Path | None, workloads: Sequence[Workload], device: tuple[str, int]
 ) -> None:
-    """Says so if no product has a result: torch would be compared with itself."""
+    """Says so if no product has a result: torch would be compared with itself.
+
+    Args:
+        path: of the file in use; None: it is the database.
+    """
     if not any(has_result(workload, device) for workload in workloads):
+        hint = f"; `python -m tunedops check {path}` says what is wrong with a file"
         print(
-            f"WARNING: {path} has no result for any of the {len(workloads)} products on "
-            f"{_C.device_name(device)}, so all of them run torch's own kernel; "
-            f"`python -m tunedops check {path}` says what is wrong with a file",
+            f"WARNING: {path or 'the database'} has no result for any of the {len(workloads)} "
+            f"products on {_C.device_name(device)}, so all of them run torch's own kernel"
+            f"{'' if path is None else hint}",
             file=sys.stderr,
         )
 
 
 def has_result(workload: Workload, device: tuple[str, int]) -> bool:
-    """Whether the results file in use has a row for the product."""
+    """Whether what is in use has a row for the product."""
     try:
         key = key_on(workload, device)
     except RuntimeError:  # no memory for the operands
         return False
-    return key is not None and _C.stored(device, *key) is not None
+    return key is not None and _C.stored_anywhere(device, *key) is not None
 
 
 def solution_for(key: Key | None, solutions: Solutions) -> str:

@@ -63,8 +63,8 @@ def key_on(workload: Workload, device: tuple[str, int]) -> Key | None:
 
 
 def stored_solution(device: tuple[str, int], key: Key | None) -> str:
-    """What the results file says for a key."""
-    stored = _C.stored(device, *key) if key is not None else None
+    """What the results file in use, or the database in its stead, says for a key."""
+    stored = _C.stored_anywhere(device, *key) if key is not None else None
     return stored[2] if stored is not None else NO_RESULT
 
 

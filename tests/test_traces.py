@@ -93,6 +93,23 @@ def test_the_trace_of_a_program_that_does_not_know_us(tmp_path: Path) -> None:
     ]
 
 
+def test_under_autocast_products_are_of_its_type(tmp_path: Path) -> None:
+    """It calls an op anew, with operands of its own type; that is the product which runs."""
+    layer = torch.nn.Linear(16, 24)
+    x = randn(5, 16)
+
+    def step() -> None:
+        with torch.autocast("cpu", torch.bfloat16):
+            layer(layer(x)[:, :16]).square().mean().backward()
+
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
+        step()
+    profiler.export_chrome_trace(str(tmp_path / "trace.json"))
+    keys = set(keys_of(read_trace(tmp_path / "trace.json")))
+    assert keys == set(recorded(tmp_path, step))
+    assert {op.split("_")[1] for op, _ in keys} == {"BFloat16"}
+
+
 def test_the_trace_of_a_gpu() -> None:
     """Of an H200: layers and attention in bfloat16, forward and backward, timed by kernels."""
     report = read_trace(FOLDER / "training_step_h200.json.gz")

@@ -29,11 +29,21 @@ def products_in(ops: list[OpEvent]) -> Iterator[tuple[OpEvent, OpEvent, bool]]:
             yield exact[0], op, is_mv
         elif exact:
             yield from ((each, each, is_mv) for each in exact)
-        elif op.name.startswith("tunedops::") and any(map(product_of, op.descendants())):
-            # Handed to aten, since somebody differentiates it.
-            pending += [(child, False) for child in reversed(op.children)]
+        elif _is_handed_on(op):
+            pending += [(child, is_mv) for child in reversed(op.children)]
         else:
             yield op, op, is_mv
+
+
+def _is_handed_on(op: OpEvent) -> bool:
+    """Whether the product is computed by another call in this one.
+
+    Ours hand theirs to aten where somebody differentiates them, and autocast calls an op anew
+    with operands of its own type.
+    """
+    if op.name.startswith("tunedops::"):
+        return any(map(product_of, op.descendants()))
+    return any(child.name == op.name for child in op.children)
 
 
 def _outermost_exact(op: OpEvent) -> Iterator[OpEvent]:

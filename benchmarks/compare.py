@@ -1,9 +1,9 @@
 """Tuned products against plain torch, side by side in one process.
 
 The process tunes nothing: it reads a results file (or takes the database that ships with the
-package) and calls the ops that a program would call. torch's own products stay as they are (routing is not installed). Operands rotate over
-more memory than the last cache holds; how a row is timed is in measure_cpu.py and
-measure_cuda.py, what its ratio means in rounds.py.
+package) and calls the ops that a program would call. torch's own products stay as they are
+(routing is not installed). Operands rotate over more memory than the last cache holds; how a row
+is timed is in measure_cpu.py and measure_cuda.py, what its ratio means in rounds.py.
 
 A second results file makes a side more: what tuning finds among the kernels of libraries alone,
 so that the part of our own kernels shows.

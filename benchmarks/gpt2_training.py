@@ -1,7 +1,7 @@
 """GPT-2 with 124 million weights in training, eager and compiled: with tunedops and without it.
 
-The program (gpt2_program.py) imports torch and transformers only: float32 weights under autocast
-to bfloat16, as most people train. Each run is a fresh process, and the sides differ in
+The program (gpt2_program.py) imports torch and transformers only: float32 weights, under autocast
+to bfloat16 unless told otherwise, as most people train. Each run is a fresh process, and the sides differ in
 environment variables alone, as in gpt2.py. Nothing is padded: the vocabulary has 50257 words,
 which is no multiple of 8, and so three of the largest products of a step are not aligned.
 
@@ -37,7 +37,7 @@ from report import make_console
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-PROGRAM_OPTIONS = ("device", "layers", "attention", "batch", "length", "steps")
+PROGRAM_OPTIONS = ("device", "autocast", "layers", "attention", "batch", "length", "steps")
 SET_UP = 3  # steps at the beginning that are not timed
 TOLERANCE = 2e-2  # of losses, relatively: kernels add in another order
 
@@ -47,6 +47,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--device", default="cuda", choices=("cpu", "cuda"))
     parser.add_argument("--compiled", type=int, nargs="+", default=[0], choices=(0, 1))
+    parser.add_argument("--autocast", default="bfloat16", choices=("none", "bfloat16"))
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--attention", default="sdpa", choices=("eager", "sdpa"))
     parser.add_argument("--batch", type=int, default=16, help="sequences of a step")
@@ -64,7 +65,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 def command_of(arguments: argparse.Namespace, compiled: int) -> list[str]:
     """The command line of the program."""
     chosen = {name: getattr(arguments, name) for name in PROGRAM_OPTIONS}
-    chosen |= {"autocast": "bfloat16", "compiled": compiled, "generations": 0}
+    chosen |= {"compiled": compiled, "generations": 0}
     return [text for name, value in chosen.items() for text in (f"--{name}", str(value))]
 
 

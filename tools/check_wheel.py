@@ -26,6 +26,8 @@ a, b = torch.randn(5, 7), torch.randn(7, 3)
 torch.testing.assert_close(torch.ops.tunedops.mm(a, b), a @ b)
 assert (package / "py.typed").exists(), "py.typed is missing: users get no types"
 assert list((package / "workloads").glob("*.csv")), "no workloads"
+assert tunedops.get_databases() == package / "databases", "the databases are not the wheel's"
+assert list((package / "databases").glob("*/*.csv")), "no databases"
 headers = Path(tunedops.get_include())
 assert headers.is_relative_to(package), f"get_include() points outside: {headers}"
 assert list(headers.rglob("*.h")), "no headers"

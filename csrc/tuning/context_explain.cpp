@@ -71,7 +71,10 @@ Explanation TuningContext::explain(const ProblemKey& problem) {
              ? TierAnswer{.tier = "database",
                           .place = folder.empty()
                                        ? "TUNEDOPS_DATABASE_DIR is empty"
-                                       : folder}
+                                       : folder + '/' +
+                                             file_name_of(
+                                                 backend(device).device_name(
+                                                     device))}
              : answer_of("database", shipped->path, &shipped->row,
                          check_row(problem, *shipped, &plan)));
   }

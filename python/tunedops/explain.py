@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
-
-from rich.console import Console
-from rich.table import Table
 
 from tunedops import _C
 from tunedops.bound_arguments import BoundArguments
 from tunedops.device import device_pair, parse_device
-from tunedops.table import make_console, microseconds
+from tunedops.table import ratio_of, times
 
 
 @dataclass(frozen=True)
@@ -29,12 +25,22 @@ class TierAnswer:
     time_ms: float | None
     default_ms: float | None
 
+    def __str__(self) -> str:
+        if self.solution is None:
+            return f"{self.tier}: nothing ({self.place})"
+        text = f"{self.tier}: {self.solution}"
+        faster = ratio_of(self.default_ms, self.time_ms, None)
+        if faster is not None and self.solution != "Default":
+            text += f", {times(faster)} as fast as Default when it was timed"
+        text += f" ({self.place})"
+        return text + (f"; not used: {self.refused}" if self.refused else "")
+
 
 @dataclass(frozen=True)
 class Explanation:
     """Who decides on a problem, and what all others would have said.
 
-    ``str`` and ``print`` show it as text.
+    As text it is what :func:`explain` prints: a star marks the tier that decides.
     """
 
     problem: BoundArguments
@@ -48,9 +54,17 @@ class Explanation:
     """Per kernel of the op why it refuses the problem; empty: it would compete."""
 
     def __str__(self) -> str:
-        text = io.StringIO()
-        _print(self, Console(file=text, width=160, markup=False, highlight=False, emoji=False))
-        return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+        lines = [
+            f"{self.problem} on {self.problem.device}",
+            ",".join(self.problem.key),
+            f"decided by {self.decided_by}: {self.solution}",
+        ]
+        for answer in self.tiers:
+            mark = "*" if answer.tier == self.decided_by else " "
+            lines.append(f"{mark} {answer}")
+        lines.append("kernels:")
+        lines += [f"  {name}: {reason or 'can run it'}" for name, reason in self.kernels.items()]
+        return "\n".join(lines)
 
 
 def explain(problem: BoundArguments) -> None:
@@ -67,7 +81,7 @@ def explain(problem: BoundArguments) -> None:
         TypeError: it is no bound arguments.
         ValueError: it is of a device that is not here.
     """
-    _print(explanation(problem), make_console())
+    print(explanation(problem))
 
 
 def explanation(problem: BoundArguments) -> Explanation:
@@ -85,27 +99,3 @@ def explanation(problem: BoundArguments) -> Explanation:
         for tier, where, chosen, refused, time_ms, default_ms in answers
     )
     return Explanation(problem, decided_by, solution, tiers, dict(kernels))
-
-
-def _print(told: Explanation, console: Console) -> None:
-    console.print(f"{told.problem} on {told.problem.device}")
-    console.print(",".join(told.problem.key))
-    console.print(f"decided by: {told.decided_by} -> {told.solution}")
-    table = Table()
-    for column in ("tier", "where", "solution"):
-        table.add_column(column, overflow="fold")
-    for column in ("default\n[us]", "tuned\n[us]"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("not used, because", overflow="fold")
-    for answer in told.tiers:
-        table.add_row(
-            ("* " if answer.tier == told.decided_by else "  ") + answer.tier,
-            answer.place,
-            answer.solution or "-",
-            microseconds(answer.default_ms),
-            microseconds(answer.time_ms),
-            answer.refused,
-        )
-    console.print(table)
-    for kernel, reason in told.kernels.items():
-        console.print(f"{kernel}: {reason or 'competes'}", soft_wrap=True)

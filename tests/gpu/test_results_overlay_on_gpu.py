@@ -57,7 +57,7 @@ def test_a_block_tuned_saved_and_used(tmp_path: Path) -> None:
         return loss.detach()
 
     expected = step()
-    result = tunedops.autotune(step, budget_ms=100)
+    result = tunedops.autotune(step, budget_ms=1000)  # other tests keep the GPU busy
     assert len(result) == 5
     result.dump(tmp_path / "result.json")
     with AutotuningResult.load(tmp_path / "result.json"):

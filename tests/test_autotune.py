@@ -368,3 +368,18 @@ def test_problems_that_fail_are_told_and_the_others_stay(monkeypatch: pytest.Mon
         torch.mm(torch.randn(3, 7), torch.randn(7, 5))
     with pytest.raises(ValueError, match=r"nothing could be tuned; of mm.*: out of memory"):
         autotune([bad])
+
+
+def test_what_computes_something_else_never_wins(run_python: RunPython, extra_kernels: str) -> None:
+    """Defect (i): each finalist is checked, and one that is wrong is told with its reason."""
+    run_python(
+        """
+        a, b = torch.randn(64, 64), torch.randn(64, 64)
+        result = tunedops.autotune(torch.mm, a, b, search="proposals", budget_ms=1000)
+        ((bound, tried),) = result.items()
+        assert not tried[0].solution.startswith("Gemm_Constant"), tried
+        wrong = [m for m in tried if m.solution.startswith("Gemm_Constant")]
+        assert wrong and all(m.refused for m in wrong), tried
+        """,
+        prelude=extra_kernels,
+    )

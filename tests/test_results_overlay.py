@@ -273,3 +273,24 @@ def test_results_that_are_gone_leave_nothing_behind(
         """,
         prelude=extra_kernels + SETUP,
     )
+
+
+def test_who_bound_a_problem_does_not_matter(run_python: RunPython, extra_kernels: str) -> None:
+    """Defect (d): a choice is found by the problem's key, and not by any object that called."""
+    run_python(
+        """
+        import functools, pickle
+        call = functools.partial(torch.matmul, other=B)
+        module = torch.nn.Linear(B.shape[0], B.shape[1], bias=False)
+        module.weight = torch.nn.Parameter(B.t().clone(), requires_grad=False)
+        loaded = pickle.loads(pickle.dumps(first))
+        again = type(first).loads(first.dumps())
+        for result in (first, loaded, again):
+            with result:
+                for _ in range(2):
+                    assert value(call(A)) == [42], "a new partial each time"
+                assert value((lambda: A.clone() @ B.clone())()) == [42], "other tensors"
+                assert value(torch.vmap(lambda a: a @ B)(A[None])) == [42]
+        """,
+        prelude=extra_kernels + SETUP,
+    )

@@ -208,6 +208,34 @@ TEST_F(ContextTiersTest, ABrokenDatabaseIsToldOf) {
   EXPECT_NE(warnings()[0].find("a.csv:3: "), std::string::npos);
 }
 
+// Defect (e) of a model of ours: a library's rows were looked up by the default
+// device, and not by the operands'.
+TEST_F(ContextTiersTest, EachDeviceHasItsOwnRows) {
+  FakeDevice other;
+  const Device gpu{DeviceType::kCuda, 1};
+  other.tags[gpu] = "1";
+  other.name = "Other GPU";
+  other.validators = {};
+  other.validators.add("DEVICE", "other");
+  other.validators.add("TUNEDOPS_KERNELS", "1");
+  write_database(kValidators + row(1, "Gemm_Slow"));
+  std::filesystem::create_directories(path("databases/other_gpu"));
+  GemmProblem there = from_key<GemmProblem>(gemm(1));
+  there.header.device_type = gpu.type;
+  there.header.device_index = gpu.index;
+  there.header.threads = 0;
+  const KeyText key = gemm_op().definition.to_text(to_key(there));
+  write_text(path("databases/other_gpu/a.csv"),
+             "Validator,DEVICE,other\nValidator,TUNEDOPS_KERNELS,1\n" + key.op +
+                 ',' + key.params + ",Default\n");
+  begin({{"TUNING", "0"}});
+  context().register_backend(gpu.type, std::make_unique<FakeBackend>(other));
+  EXPECT_EQ(choice(gemm(1)), "Gemm_Slow");
+  const Explanation told = context().explain(to_key(there));
+  EXPECT_EQ(told.decided_by + ": " + told.solution, "database: Default");
+  EXPECT_NE(context().cache_filename({}), context().cache_filename(gpu));
+}
+
 // --- Explained ---------------------------------------------------------------
 
 TEST_F(ContextTiersTest, ExplainsWhoDecides) {

@@ -39,6 +39,7 @@ class FakeClock {
 /// What a FakeBackend tells and remembers. Tests hold it and change it.
 struct FakeDevice {
   FakeClock clock;
+  std::string name = "fake";
   Validators validators;
   std::map<Device, std::string> tags{{Device{}, "_cpu"}};
   std::size_t cache_bytes = 0;  // 0: one copy of a problem is enough
@@ -142,7 +143,7 @@ class FakeBackend final : public Backend {
  public:
   explicit FakeBackend(FakeDevice& device) : device_(device) {}
 
-  std::string device_name(Device) const override { return "fake"; }
+  std::string device_name(Device) const override { return device_.name; }
 
   std::string file_tag(Device device) const override {
     return device_.tags.at(device);

@@ -1,9 +1,9 @@
 """GPT-2 with 124 million weights in training, eager and compiled: with tunedops and without it.
 
 The program (gpt2_program.py) imports torch and transformers only: float32 weights, under autocast
-to bfloat16 unless told otherwise, as most people train. Each run is a fresh process, and the sides differ in
-environment variables alone, as in gpt2.py. Nothing is padded: the vocabulary has 50257 words,
-which is no multiple of 8, and so three of the largest products of a step are not aligned.
+to bfloat16 unless told otherwise, as most people train. Each run is a fresh process, and the sides
+differ in environment variables alone, as in gpt2.py. Nothing is padded: the vocabulary has 50257
+words, which is no multiple of 8, and so three of the largest products of a step are not aligned.
 
     python benchmarks/gpt2_training.py [--compiled 0 1] [--from-trace] [--record NAME]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -64,7 +65,7 @@ def tune(arguments: argparse.Namespace) -> None:
     """Finds and tunes the products of one step."""
     result = tunedops.autotune(training_step(arguments), budget_ms=arguments.budget_ms)
     result.dump(arguments.result)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 160)  # of a file: wide enough
     console.print(result.table())
     console.print(f"{result!r}: {arguments.result}", markup=False)
 

@@ -19,6 +19,7 @@
 
 #include "tuning/backend.h"
 #include "tuning/database.h"
+#include "tuning/explanation.h"
 #include "tuning/kernel_registry.h"
 #include "tuning/log.h"
 #include "tuning/op_definition.h"
@@ -35,25 +36,6 @@
 #include "tuning/visibility.h"
 
 namespace tunedops {
-
-/// What one tier has to say of a problem.
-struct TierAnswer {
-  std::string tier = {};   // `overlay`, `results file`, …
-  std::string place = {};  // a file and its line; or what there is in its stead
-  std::string solution = {};  // or empty: it has none
-  std::string refused = {};   // why it is not used; or empty
-  std::optional<double> time_ms = std::nullopt;
-  std::optional<double> default_ms = std::nullopt;
-};
-
-/// What a product would do, and why.
-struct Explanation {
-  std::vector<TierAnswer> tiers;  // in the order in which they are asked
-  std::string decided_by;         // one of them, or `a miss`
-  std::string solution;           // that runs; of a miss, what it leads to
-  // Per kernel why it refuses the problem, or empty.
-  std::vector<std::pair<std::string, std::string>> kernels;
-};
 
 /// What an explicit tuning may want otherwise than the settings have it.
 struct TuneOptions {

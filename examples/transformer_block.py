@@ -74,6 +74,12 @@ def use(arguments: argparse.Namespace) -> None:
     """Trains with the result, and without it by turns."""
     result = tunedops.AutotuningResult.load(arguments.result)
     step = training_step(arguments)
+    problems = tunedops.get_bound_args(step)
+    unknown = [problem for problem in problems if problem not in result]
+    if unknown:
+        print(
+            f"the result has nothing for {len(unknown)} of {len(problems)} problems: other flags?"
+        )
     seconds: dict[str, list[float]] = {"with": [], "without": []}
     for _ in range(arguments.rounds):
         without, took = timed(step, arguments.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 import tunedops
 from conftest import RunPython
 from recorded_keys import recorded
+from rich.console import Console
 from torch import Tensor, nn
 from torch._subclasses import FakeTensorMode
 from tunedops import _C, BoundArguments, NotTunableError, autotune
@@ -383,3 +385,43 @@ def test_what_computes_something_else_never_wins(run_python: RunPython, extra_ke
         """,
         prelude=extra_kernels,
     )
+
+
+def test_a_busy_machine_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what it disturbed is measured again next time, also where it was stored."""
+    bound = tunedops.mm.bind(torch.randn(3, 4), torch.randn(4, 5))
+    measure = _C.measure
+    busy = True
+
+    def measured(*arguments: object) -> object:
+        outcome = measure(*arguments)  # type: ignore[arg-type]
+        facts = {name: getattr(outcome, name) for name in dir(outcome) if name[0] != "_"}
+        return SimpleNamespace(**facts | {"timing": "clock-busy" if busy else "clock"})
+
+    monkeypatch.setattr(_C, "measure", measured)
+    with pytest.warns(UserWarning, match="autotune: 1 of 1 problems were timed while other work"):
+        result = autotune([bound])
+    assert result.measured[bound].was_disturbed
+    console = Console(width=200, file=io.StringIO(), record=True)
+    console.print(result.table())
+    assert "busy" in console.export_text()
+    with pytest.warns(UserWarning, match="cache.save: 1 of 1 results were timed while other work"):
+        tunedops.cache.save(result)
+    assert len(tunedops.cache.load()) == 0
+    busy = False
+    assert not autotune([bound]).measured[bound].was_disturbed
+
+
+def test_problems_can_be_found_without_tuning() -> None:
+    a, b, c = torch.randn(4, 8), torch.randn(8, 6), torch.randn(6, 9)
+    found = tunedops.get_bound_args(lambda: a @ b @ c)
+    assert [bound.key for bound in found] == [
+        tunedops.mm.bind(a, b).key,
+        tunedops.mm.bind(a @ b, c).key,
+    ]
+    assert tunedops.get_bound_args(torch.sin, a) == ()
+    metas = (a.to("meta"), b.to("meta"))
+    (there,) = tunedops.get_bound_args(torch.mm, *metas, device="cuda:0")
+    assert there.device == torch.device("cuda", 0)
+    _C.set_setting("READ_ONLY", "1")
+    assert len(tunedops.get_bound_args(torch.mm, a, b)) == 1, "nothing is tuned"

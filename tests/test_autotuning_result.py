@@ -133,10 +133,22 @@ def changed(text: str, path: str, value: object) -> str:
         ("results.0.key.1", "nn_0_0", "result 1: "),
         ("results.0.measurements", [], "result 1: expected a list of 'measurements'"),
         ("results.0.measurements.0", ["A"], "result 1: expected a measurement of solution"),
-        ("results.0.measurements.0.1", -1, "result 1: expected milliseconds, got -1"),
-        ("results.0.measurements.0.1", "1", "result 1: expected milliseconds, got '1'"),
+        (
+            "results.0.measurements.0.1",
+            -1,
+            "result 1: expected a number that is not negative, got -1",
+        ),
+        (
+            "results.0.measurements.0.1",
+            "1",
+            "result 1: expected a number that is not negative, got '1'",
+        ),
         ("results.0.measurements.0.2", 1.5, "result 1: expected a number of samples"),
-        ("results.0.default_ms", True, "result 1: expected milliseconds, got True"),
+        (
+            "results.0.default_ms",
+            True,
+            "result 1: expected a number that is not negative, got True",
+        ),
         ("results.0.timing", 3, "result 1: expected text"),
         ("failures", {}, "expected 'failures' to be a list"),
     ],
@@ -244,6 +256,7 @@ def test_it_can_be_looked_at() -> None:
     console = Console(width=160, file=io.StringIO(), record=True)
     console.print(one.table())
     text = console.export_text()
+    assert text.count("[us]") == 2, "also where markup is on"
     assert "mm(input=float32[3, 4], mat2=float32[4, 5])" in text
     assert "2.00x" in text
     assert "Gemm_OneDnn" in text

@@ -87,6 +87,22 @@ def test_the_file_of_the_program_goes_before(
     assert [answer.solution for answer in told.tiers] == [None, "Default", "Gemm_OneDnn", None]
 
 
+def test_rows_say_how_they_were_timed() -> None:
+    """As those of a results file do: when, in how many rounds, and with which spread."""
+    result = tunedops.autotune(torch.mm, *operands(), search="proposals", budget_ms=1000)
+    ((bound, measured),) = result.measured.items()
+    assert None not in (measured.spread, measured.margin, measured.date)
+    cache.save(result)
+    assert cache.load().measured[bound] == measured._replace(
+        measurements=(measured.best._replace(time_ms=cache.load().best(bound).time_ms),),
+        default_ms=cache.load().measured[bound].default_ms,
+        spread=cache.load().measured[bound].spread,
+    )
+    fields = result.to_csv().splitlines()[-1].split(",")
+    assert len(fields) == 10
+    assert AutotuningResult.loads(result.dumps()) == result
+
+
 def test_saving_again_replaces_and_adds(stored_only: None) -> None:
     first, second = problem(), tunedops.mm.bind(torch.randn(3, 5), torch.randn(5, 7))
     cache.save(result_of(first))
@@ -244,11 +260,19 @@ def test_explain_tells_of_a_miss_and_of_lookups_that_are_off() -> None:
     bound = problem()
     assert tunedops.explanation(bound).decided_by == "nobody"
     tunedops.enable()
-    assert tunedops.explanation(bound).solution == "the next call tunes it"
+    told = tunedops.explanation(bound)
+    assert (told.solution, told.note) == (None, "the next call tunes it")
     with tunedops.replay_only(on_miss="error"):
-        assert tunedops.explanation(bound).solution == "an error (ON_MISS)"
+        told = tunedops.explanation(bound)
+        assert (told.solution, told.note) == (None, "an error, as replay_only says")
+        assert told.tiers[0].place == "replay_only()"
+    with tunedops.replay_only(on_miss="heuristic"):
+        told = tunedops.explanation(bound)
+        assert told.solution in ("Default", *_C.candidates(("cpu", 0), *bound.key))
+        assert told.note == "by a kernel's heuristic, as replay_only says"
     tunedops.tuning_enable(False)
-    assert tunedops.explanation(bound).solution == "Default (ON_MISS)"
+    told = tunedops.explanation(bound)
+    assert (told.solution, told.note) == ("Default", "as ON_MISS says")
     with result_of(bound):
         told = tunedops.explanation(bound)
         assert (told.decided_by, told.tiers[0].place) == ("overlay", "results of a block")

@@ -10,6 +10,7 @@
 #include "ops/alias.h"
 #include "ops/check_product.h"
 #include "ops/gemm.h"
+#include "ops/layer_shapes.h"
 #include "ops/sum_product.h"
 #include "ops/tuned_or.h"
 
@@ -21,28 +22,6 @@ c10::DimVector output_sizes(const at::Tensor& input, const at::Tensor& weight) {
   c10::DimVector sizes(input.sizes());
   sizes.back() = weight.sizes()[0];
   return sizes;
-}
-
-// The shapes of a layer's product, whose operands are not made: rows of any
-// rank are the rows of one matrix, the weight is transposed.
-inline CallShapes layer_shapes(const Product& layer) {
-  const at::Tensor& input = layer.mat1;
-  const at::Tensor& weight = layer.mat2;
-  CallShapes shapes;
-  if (input.dim() == 0 || input.numel() == 0 || weight.dim() != 2) {
-    return shapes;
-  }
-  // The words must be those of the product that is made below.
-  if (input.dim() == 2) {
-    shapes.mat1 = CallMatrix::of(input);
-  } else if (input.is_contiguous()) {
-    shapes.mat1 = CallMatrix::rows_of(input);
-  } else {
-    return shapes;
-  }
-  shapes.are_there = true;
-  shapes.mat2 = CallMatrix::of(weight).transposed();
-  return shapes;
 }
 
 }  // namespace

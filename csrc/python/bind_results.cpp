@@ -47,29 +47,32 @@ PythonDocument parse_results_text(const std::string& text) {
   return parsed;
 }
 
-// op, params, solution, time_ms, default_ms, timing, samples
-using PythonRow = std::tuple<std::string, std::string, std::string,
-                             std::optional<double>, std::optional<double>,
-                             std::optional<std::string>, std::optional<int>>;
+// op, params, solution, and of the fields behind it those that are known
+using PythonRow =
+    std::tuple<std::string, std::string, std::string, std::optional<double>,
+               std::optional<double>, std::optional<std::string>,
+               std::optional<int>, std::optional<double>, std::optional<double>,
+               std::optional<std::string>>;
 
 CsvRow row_from(const PythonRow& given) {
-  const auto& [op, params, solution, time_ms, default_ms, timing, samples] =
-      given;
+  const auto& [op, params, solution, time_ms, default_ms, timing, samples,
+               spread, margin, date] = given;
   CsvRow row;
   row.key = {op, params};
   row.solution = solution;
-  // A field is known by its place, so the first that lacks is the end.
-  if (time_ms) {
-    row.extra.push_back(format_milliseconds(*time_ms));
-  }
-  if (time_ms && default_ms) {
-    row.extra.push_back(format_milliseconds(*default_ms));
-  }
-  if (time_ms && default_ms && timing) {
-    row.extra.push_back(*timing);
-  }
-  if (time_ms && default_ms && timing && samples) {
-    row.extra.push_back(std::to_string(*samples));
+  const std::array fields{
+      time_ms ? format_milliseconds(*time_ms) : std::string(),
+      default_ms ? format_milliseconds(*default_ms) : std::string(),
+      timing.value_or(""),
+      samples ? std::to_string(*samples) : std::string(),
+      spread ? format_share(*spread) : std::string(),
+      margin ? format_share(*margin) : std::string(),
+      date.value_or("")};
+  for (const std::string& field : fields) {
+    if (field.empty()) {
+      break;  // a field is known by its place, so the first that lacks ends it
+    }
+    row.extra.push_back(field);
   }
   return row;
 }
@@ -92,9 +95,10 @@ using PythonAnswer =
     std::tuple<std::string, std::string, std::string, std::string,
                std::optional<double>, std::optional<double>>;
 
-// Who decides, what runs, what each tier says, and why kernels refuse.
+// Who decides, what runs, what is to be said of it, what each tier says, and
+// why kernels refuse.
 using PythonExplanation =
-    std::tuple<std::string, std::string, std::vector<PythonAnswer>,
+    std::tuple<std::string, std::string, std::string, std::vector<PythonAnswer>,
                std::vector<std::pair<std::string, std::string>>>;
 
 PythonExplanation explain(const PythonDevice& device, const std::string& op,
@@ -106,7 +110,7 @@ PythonExplanation explain(const PythonDevice& device, const std::string& op,
     answers.emplace_back(a.tier, a.place, a.solution, a.refused, a.time_ms,
                          a.default_ms);
   }
-  return {told.decided_by, told.solution, answers, told.kernels};
+  return {told.decided_by, told.solution, told.note, answers, told.kernels};
 }
 
 std::string save_to_cache(const PythonDevice& device,

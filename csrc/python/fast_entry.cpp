@@ -14,6 +14,8 @@
 #include <optional>
 
 #include "ops/gemm.h"
+#include "ops/sum_product.h"
+#include "python/call_slot.h"
 
 namespace tunedops {
 namespace {
@@ -75,13 +77,9 @@ class Inspection {
 PyObject* not_implemented() { Py_RETURN_NOTIMPLEMENTED; }
 
 template <class Body>
-PyObject* run_without_gil(const Body& body) {
-  at::Tensor out;
-  {
-    const pybind11::gil_scoped_release no_gil;
-    out = body();
-  }
-  return THPVariable_Wrap(std::move(out));
+at::Tensor run_without_gil(const Body& body) {
+  const pybind11::gil_scoped_release no_gil;
+  return body();
 }
 
 // Python numbers as torch reads them; nothing for other objects.
@@ -99,29 +97,61 @@ std::optional<at::Scalar> scalar_from(PyObject* object) {
   return std::nullopt;
 }
 
-// self, mat2
-template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&)>
+// The slot behind a call's arguments, which need not be there.
+struct SlotArgument {
+  SlotArgument(PyObject* const* args, Py_ssize_t count, Py_ssize_t place) {
+    is_one =
+        count == place || (count == place + 1 && slot_from(args[place], slot));
+  }
+
+  bool is_one = false;
+  CallSlot* slot = nullptr;
+};
+
+// The call has run: what it was goes into its object's slot, if there is one.
+template <CallShapes (*shapes)(const Product&)>
+void note(CallSlot* slot, const Product& product, const at::Tensor* term,
+          const at::Tensor& out) {
+  if (slot == nullptr) {
+    return;
+  }
+  CallArguments call;
+  call.tensors = {&product.mat1, &product.mat2, term, &out};
+  call.beta = product.beta == nullptr ? 1 : product.beta->toDouble();
+  call.alpha = product.alpha == nullptr ? 1 : product.alpha->toDouble();
+  call.activation = product.activation;
+  slot->note(call, chosen_for<shapes>(product));
+}
+
+// self, mat2, slot
+template <int dims,
+          at::Tensor (*function)(const at::Tensor&, const at::Tensor&)>
 PyObject* product_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
   Inspection inspection;
-  if (count != 2 || !inspection.add(args[0]) || !inspection.add(args[1]) ||
+  const SlotArgument slot(args, count, 2);
+  if (!slot.is_one || !inspection.add(args[0]) || !inspection.add(args[1]) ||
       !inspection.may_skip_dispatcher()) {
     return not_implemented();
   }
-  return run_without_gil([&] {
-    return function(THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]));
-  });
+  const at::Tensor& self = THPVariable_Unpack(args[0]);
+  const at::Tensor& mat2 = THPVariable_Unpack(args[1]);
+  at::Tensor out = run_without_gil([&] { return function(self, mat2); });
+  note<shapes_of>(slot.slot, {.mat1 = self, .mat2 = mat2, .dims = dims},
+                  nullptr, out);
+  return THPVariable_Wrap(std::move(out));
   END_HANDLE_TH_ERRORS
 }
 
-// self, mat1, mat2, beta, alpha
-template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&,
-                                 const at::Tensor&, const at::Scalar&,
-                                 const at::Scalar&)>
+// self, mat1, mat2, beta, alpha, slot
+template <int dims, at::Tensor (*function)(const at::Tensor&, const at::Tensor&,
+                                           const at::Tensor&, const at::Scalar&,
+                                           const at::Scalar&)>
 PyObject* sum_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
   Inspection inspection;
-  if (count != 5 || !inspection.add(args[0]) || !inspection.add(args[1]) ||
+  const SlotArgument slot(args, count, 5);
+  if (!slot.is_one || !inspection.add(args[0]) || !inspection.add(args[1]) ||
       !inspection.add(args[2])) {
     return not_implemented();
   }
@@ -130,18 +160,23 @@ PyObject* sum_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (!beta || !alpha || !inspection.may_skip_dispatcher()) {
     return not_implemented();
   }
-  return run_without_gil([&] {
-    return function(THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]),
-                    THPVariable_Unpack(args[2]), *beta, *alpha);
-  });
+  const at::Tensor& self = THPVariable_Unpack(args[0]);
+  const at::Tensor& mat1 = THPVariable_Unpack(args[1]);
+  const at::Tensor& mat2 = THPVariable_Unpack(args[2]);
+  at::Tensor out = run_without_gil(
+      [&] { return function(self, mat1, mat2, *beta, *alpha); });
+  note<shapes_of>(slot.slot, sum_product(dims, self, mat1, mat2, *beta, *alpha),
+                  &self, out);
+  return THPVariable_Wrap(std::move(out));
   END_HANDLE_TH_ERRORS
 }
 
-// input, weight, bias or None, activation
+// input, weight, bias or None, activation, slot
 PyObject* linear_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
   Inspection inspection;
-  if (count != 4 || !inspection.add(args[0]) || !inspection.add(args[1]) ||
+  const SlotArgument slot(args, count, 4);
+  if (!slot.is_one || !inspection.add(args[0]) || !inspection.add(args[1]) ||
       (args[2] != Py_None && !inspection.add(args[2])) ||
       !PyUnicode_CheckExact(args[3]) || !inspection.may_skip_dispatcher()) {
     return not_implemented();
@@ -154,11 +189,15 @@ PyObject* linear_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   const std::optional<at::Tensor> bias =
       args[2] == Py_None ? std::nullopt
                          : std::make_optional(THPVariable_Unpack(args[2]));
-  return run_without_gil([&] {
-    return linear(
-        THPVariable_Unpack(args[0]), THPVariable_Unpack(args[1]), bias,
-        std::string_view(activation, static_cast<std::size_t>(length)));
-  });
+  const at::Tensor& input = THPVariable_Unpack(args[0]);
+  const at::Tensor& weight = THPVariable_Unpack(args[1]);
+  const std::string_view name(activation, static_cast<std::size_t>(length));
+  at::Tensor out =
+      run_without_gil([&] { return linear(input, weight, bias, name); });
+  note<layer_shapes>(slot.slot,
+                     layer_product(input, weight, bias, parse_activation(name)),
+                     bias ? &*bias : nullptr, out);
+  return THPVariable_Wrap(std::move(out));
   END_HANDLE_TH_ERRORS
 }
 
@@ -168,17 +207,18 @@ PyCFunction as_method(PyObject* (*function)(PyObject*, PyObject* const*,
 }
 
 PyMethodDef entries[] = {
-    {"mm", as_method(&product_entry<&mm>), METH_FASTCALL,
-     "mm(self, mat2, /): the product, or NotImplemented"},
-    {"bmm", as_method(&product_entry<&bmm>), METH_FASTCALL,
-     "bmm(self, mat2, /): the product, or NotImplemented"},
-    {"addmm", as_method(&sum_entry<&addmm>), METH_FASTCALL,
-     "addmm(self, mat1, mat2, beta, alpha, /): the sum, or NotImplemented"},
-    {"baddbmm", as_method(&sum_entry<&baddbmm>), METH_FASTCALL,
-     "baddbmm(self, batch1, batch2, beta, alpha, /): the sum, or "
+    {"mm", as_method(&product_entry<2, &mm>), METH_FASTCALL,
+     "mm(self, mat2, slot, /): the product, or NotImplemented"},
+    {"bmm", as_method(&product_entry<3, &bmm>), METH_FASTCALL,
+     "bmm(self, mat2, slot, /): the product, or NotImplemented"},
+    {"addmm", as_method(&sum_entry<2, &addmm>), METH_FASTCALL,
+     "addmm(self, mat1, mat2, beta, alpha, slot, /): the sum, or "
+     "NotImplemented"},
+    {"baddbmm", as_method(&sum_entry<3, &baddbmm>), METH_FASTCALL,
+     "baddbmm(self, batch1, batch2, beta, alpha, slot, /): the sum, or "
      "NotImplemented"},
     {"linear", as_method(&linear_entry), METH_FASTCALL,
-     "linear(input, weight, bias, activation, /): the layer, or "
+     "linear(input, weight, bias, activation, slot, /): the layer, or "
      "NotImplemented"},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -17,6 +17,7 @@
 #include "ops/precision_scope.h"
 #include "ops/product.h"
 #include "python/bindings.h"
+#include "python/call_slot.h"
 #include "python/fast_entry.h"
 #include "tuning/key_hint.h"
 
@@ -38,6 +39,8 @@ struct PythonOutcome {
   double spread = 0;
   int samples = 0;
   std::string timing = {};
+  double margin = 0;
+  std::string date = {};
 };
 
 // A pool of as many threads as the problem says, until it goes out of scope.
@@ -84,6 +87,8 @@ PythonOutcome to_python(const TuneOutcome& outcome) {
   result.spread = outcome.timing.spread;
   result.samples = outcome.timing.samples;
   result.timing = outcome.timing.stopwatch;
+  result.margin = outcome.timing.margin;
+  result.date = outcome.timing.date;
   for (const Measurement& m : outcome.measurements) {
     result.measurements.emplace_back(m.solution, m.time_ms, m.samples,
                                      m.refused);
@@ -195,7 +200,9 @@ void bind_tuning(py::module_& m) {
       .def_readonly("searched", &PythonOutcome::searched)
       .def_readonly("spread", &PythonOutcome::spread)
       .def_readonly("samples", &PythonOutcome::samples)
-      .def_readonly("timing", &PythonOutcome::timing);
+      .def_readonly("timing", &PythonOutcome::timing)
+      .def_readonly("margin", &PythonOutcome::margin)
+      .def_readonly("date", &PythonOutcome::date);
   m.def("key_of", torch::wrap_pybind_function(&key_of), py::arg("mat1"),
         py::arg("mat2"), py::arg("bias") = py::none(),
         py::arg("activation") = "none");
@@ -249,7 +256,8 @@ PYBIND11_MODULE(_C, m) {
   tunedops::bind_calls(m);
   tunedops::bind_facts(m);
   tunedops::bind_overlays(m);
-  if (!tunedops::add_fast_entries(m.ptr())) {
+  if (!tunedops::add_call_slot(m.ptr()) ||
+      !tunedops::add_fast_entries(m.ptr())) {
     throw py::error_already_set();
   }
 }

@@ -19,9 +19,9 @@ void hear(Explanation& told, bool is_asked, TierAnswer answer,
   told.tiers.push_back(std::move(answer));
 }
 
-TierAnswer answer_of(const char* tier, const std::string& place,
-                     const CsvRow* row, const Status& usable) {
-  TierAnswer answer{.tier = tier, .place = place};
+TierAnswer answer_of(Tier tier, const std::string& place, const CsvRow* row,
+                     const Status& usable) {
+  TierAnswer answer{.tier = std::string(name_of(tier)), .place = place};
   if (row != nullptr) {
     answer.place += row->line == 0 ? "" : ':' + std::to_string(row->line);
     answer.solution = row->solution;
@@ -52,13 +52,13 @@ Explanation TuningContext::explain(const ProblemKey& problem) {
     const ResultsFile& file = open_file(device, notices);
     const CsvRow* const own = file.find(key);
     hear(told, is_asked,
-         answer_of("results file", file.active_path(), own, usable(own)),
+         answer_of(Tier::kResultsFile, file.active_path(), own, usable(own)),
          /*has_last_word=*/true);
 
     const ResultsFile& cache = open_cache(device, notices);
     const CsvRow* const kept = cache.find(key);
     hear(told, is_asked,
-         answer_of("personal cache",
+         answer_of(Tier::kPersonalCache,
                    cache_.folder().empty() ? "TUNEDOPS_CACHE_DIR is empty"
                                            : cache.active_path(),
                    kept, usable(kept)));
@@ -68,21 +68,23 @@ Explanation TuningContext::explain(const ProblemKey& problem) {
     const Plan* plan = nullptr;
     hear(told, is_asked,
          shipped == nullptr
-             ? TierAnswer{.tier = "database",
+             ? TierAnswer{.tier = std::string(name_of(Tier::kDatabase)),
                           .place = folder.empty()
                                        ? "TUNEDOPS_DATABASE_DIR is empty"
                                        : folder + '/' +
                                              file_name_of(
                                                  backend(device).device_name(
                                                      device))}
-             : answer_of("database", shipped->path, &shipped->row,
+             : answer_of(Tier::kDatabase, shipped->path, &shipped->row,
                          check_row(problem, *shipped, &plan)));
   }
-  if (told.decided_by.empty()) {
-    told.decided_by = is_asked ? "a miss" : "nobody";
-    told.solution = is_asked ? on_a_miss(problem)
-                             : "Default: lookups are off; enable() or a block "
-                               "switches them on";
+  if (told.decided_by.empty() && is_asked) {
+    told.decided_by = name_of(Tier::kMiss);
+    explain_miss(problem, told);
+  } else if (told.decided_by.empty()) {
+    told.decided_by = "nobody";
+    told.solution = kDefaultKernel;
+    told.note = "lookups are off; enable() or a block switches them on";
   }
   told.kernels = refusals(problem);
   return told;
@@ -91,8 +93,10 @@ Explanation TuningContext::explain(const ProblemKey& problem) {
 // The caller holds the lock.
 TierAnswer TuningContext::overlay_answer(const ProblemKey& problem) {
   const std::uint32_t overlay = ThreadState::current().overlay;
-  TierAnswer answer{.tier = "overlay",
-                    .place = overlay == 0 ? "no block here" : "a block"};
+  TierAnswer answer{.tier = std::string(name_of(Tier::kOverlay)),
+                    .place = overlay == 0            ? "no block here"
+                             : replayed() != nullptr ? "replay_only()"
+                                                     : "a block"};
   bool is_forced = false;
   const std::string* const solution = overlays_.find(
       overlay, problem.header().device(), key_text(problem), &is_forced);
@@ -105,20 +109,31 @@ TierAnswer TuningContext::overlay_answer(const ProblemKey& problem) {
   return answer;
 }
 
-// What a miss leads to, on this thread, in words.
-std::string TuningContext::on_a_miss(const ProblemKey& problem) {
+// What a miss leads to, on this thread.
+void TuningContext::explain_miss(const ProblemKey& problem, Explanation& told) {
   if (tuning_left_ms(problem) > 0) {
-    return "the next call tunes it";
+    told.note = "the next call tunes it";
+    return;
   }
   const std::lock_guard lock(mutex_);
+  const Replay* const replay = replayed();
+  const std::string said_by =
+      replay != nullptr && replay->on_miss ? "replay_only" : "ON_MISS";
+  const Plan* plan = nullptr;
   switch (miss_policy()) {
   case OnMiss::kError:
-    return "an error (ON_MISS)";
+    told.note = "an error, as " + said_by + " says";
+    return;
   case OnMiss::kHeuristic:
-    return "what a kernel's heuristic says, else Default (ON_MISS)";
-  default:
-    return "Default (ON_MISS)";
+    plan = heuristic_plan(problem);
+    told.note = "by a kernel's heuristic, as " + said_by + " says";
+    break;
+  case OnMiss::kDefault:
+    told.note = "as " + said_by + " says";
+    break;
   }
+  told.solution =
+      plan == nullptr ? std::string(kDefaultKernel) : plans_.solution_of(*plan);
 }
 
 }  // namespace tunedops

@@ -86,7 +86,7 @@ TuningContext::from_overlay(const ProblemKey& problem, Notices& notices) {
   const KeyText key = key_text(problem);
   const std::lock_guard lock(mutex_);
   if (overlays_.note(overlay, problem)) {
-    return Decision{.tier = "recorded"};
+    return Decision{.tier = Tier::kRecorded};
   }
   bool is_forced = false;
   const std::string* const solution =
@@ -95,7 +95,7 @@ TuningContext::from_overlay(const ProblemKey& problem, Notices& notices) {
     return std::nullopt;
   }
   Decision decision;
-  decision.tier = is_forced ? "forced" : "from an overlay";
+  decision.tier = is_forced ? Tier::kForced : Tier::kOverlay;
   const Status usable = plan_of(problem, *solution, &decision.plan);
   // What is forced is meant wherever it fits. Results are of this problem.
   if (!usable.is_ok() && !is_forced) {

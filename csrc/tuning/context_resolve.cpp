@@ -27,7 +27,7 @@ const Plan* TuningContext::resolve(const ProblemKey& problem, Stream stream) {
   if (decision.lasting) {
     ThreadCaches::current().problems.insert(
         problem, ProblemCache::hash_of(problem), ThreadState::current().overlay,
-        decision.plan, epoch);
+        decision.plan, epoch, static_cast<std::uint32_t>(decision.tier));
   }
   say(notices);
   trace(problem, decision);
@@ -38,7 +38,8 @@ void TuningContext::trace(const ProblemKey& problem, const Decision& decision) {
   if (log_.shows(Verbosity::kTrace)) {
     const KeyText key = key_text(problem);
     log_.write(Verbosity::kTrace,
-               key.op + ',' + key.params + ": " + decision.tier + ", " +
+               key.op + ',' + key.params + ": " +
+                   std::string(phrase_of(decision.tier)) + ", " +
                    (decision.plan == nullptr ? "Default" : "a plan of ours") +
                    (decision.lasting ? "" : ", for this call only"));
   }
@@ -121,6 +122,25 @@ TuningContext::from_tuning(const ProblemKey& problem, Stream stream,
   return from_results(problem, notices);
 }
 
+// The plan of the first kernel that has a guess; null if none has. The caller
+// holds the lock.
+const Plan* TuningContext::heuristic_plan(const ProblemKey& problem) {
+  const ProblemHeader header = problem.header();
+  const std::vector<std::string> competing = settings_.kernels();
+  for (const Kernel* kernel : kernels_.kernels(header.op, header.device_type)) {
+    if (!may_compete(*kernel, competing) ||
+        !kernel->supports(problem).is_ok()) {
+      continue;
+    }
+    const auto config = kernel->heuristic(problem);
+    const Plan* plan = nullptr;
+    if (config && plans_.plan(problem, {kernel, *config}, &plan).is_ok()) {
+      return plan;
+    }
+  }
+  return nullptr;
+}
+
 // Of this thread. The caller holds the lock.
 OnMiss TuningContext::miss_policy() const {
   const Replay* const replay = replayed();
@@ -130,7 +150,6 @@ OnMiss TuningContext::miss_policy() const {
 
 TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
                                                Notices& notices) {
-  const Device device = problem.header().device();
   record_untuned(problem, notices);
   OnMiss policy = OnMiss::kDefault;
   Decision decision;
@@ -138,19 +157,7 @@ TuningContext::Decision TuningContext::on_miss(const ProblemKey& problem,
     const std::lock_guard lock(mutex_);
     policy = miss_policy();
     if (policy == OnMiss::kHeuristic) {
-      const std::vector<std::string> competing = settings_.kernels();
-      for (const Kernel* kernel :
-           kernels_.kernels(problem.header().op, device.type)) {
-        if (!may_compete(*kernel, competing) ||
-            !kernel->supports(problem).is_ok()) {
-          continue;
-        }
-        const auto config = kernel->heuristic(problem);
-        if (config &&
-            plans_.plan(problem, {kernel, *config}, &decision.plan).is_ok()) {
-          break;
-        }
-      }
+      decision.plan = heuristic_plan(problem);
     }
   }
   if (policy == OnMiss::kError) {

@@ -31,7 +31,7 @@ TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
     return std::nullopt;
   }
   Decision decision;
-  decision.tier = row->won_here ? "tuned by this process" : "from the file";
+  decision.tier = row->won_here ? Tier::kTunedHere : Tier::kResultsFile;
   const Status usable = plan_of(problem, row->solution, &decision.plan);
   if (!usable.is_ok()) {
     notices.push_back(file.active_path() + ':' + std::to_string(row->line) +
@@ -51,7 +51,7 @@ TuningContext::from_cache(const ProblemKey& problem, Notices& notices) {
   if (row == nullptr) {
     return std::nullopt;
   }
-  Decision decision{.tier = "from the personal cache"};
+  Decision decision{.tier = Tier::kPersonalCache};
   const Status usable = plan_of(problem, row->solution, &decision.plan);
   if (usable.is_ok()) {
     return decision;
@@ -68,7 +68,7 @@ std::optional<TuningContext::Decision>
 TuningContext::from_database(const ProblemKey& problem, Notices& notices) {
   const std::lock_guard lock(mutex_);
   const Database::Row* const found = database_row(problem, notices);
-  Decision decision{.tier = "from the database"};
+  Decision decision{.tier = Tier::kDatabase};
   return found != nullptr && check_row(problem, *found, &decision.plan).is_ok()
              ? std::make_optional(decision)
              : std::nullopt;
@@ -112,6 +112,12 @@ Status TuningContext::check_row(const ProblemKey& problem,
     }
   }
   return plan_of(problem, row.row.solution, plan);
+}
+
+std::string TuningContext::solution_of(const Plan* plan) {
+  const std::lock_guard lock(mutex_);
+  return plan == nullptr ? std::string(kDefaultKernel)
+                         : plans_.solution_of(*plan);
 }
 
 // --- For whoever asks --------------------------------------------------------

@@ -27,10 +27,14 @@ std::vector<std::string> results_files_in(const std::string& folder) {
 }  // namespace
 
 void Database::set_folder(const std::string& folder) {
-  if (folder != folder_) {
-    folder_ = folder;
-    rows_.clear();
+  if (folder == given_) {
+    return;
   }
+  given_ = folder;
+  rows_.clear();
+  std::error_code error;
+  const auto place = std::filesystem::absolute(folder, error);
+  folder_ = folder.empty() || error ? folder : place.string();
 }
 
 void Database::open(Device device, const std::string& device_name,

@@ -41,6 +41,7 @@ class Database {
   static void read(const std::string& path, const Validators& here, Rows& rows,
                    Notices& notices);
 
+  std::string given_;
   std::string folder_;
   std::map<Device, Rows> rows_;
 };

@@ -24,8 +24,9 @@ struct TierAnswer {
 /// What a product would do, and why.
 struct Explanation {
   std::vector<TierAnswer> tiers;  // in the order in which they are asked
-  std::string decided_by;         // one of them, or `a miss`
-  std::string solution;           // that runs; of a miss, what it leads to
+  std::string decided_by;         // one of them, `a miss`, or `nobody`
+  std::string solution;  // that runs; or empty: the note says what does
+  std::string note;      // what there is to say of a miss
   // Per kernel why it refuses the problem, or empty.
   std::vector<std::pair<std::string, std::string>> kernels;
 };

@@ -167,7 +167,8 @@ Status Race::decide(const std::vector<Racer*>& finalists,
   if (promising != nullptr && is_baseline(*winner)) {
     return Status::unsupported(
         "there was no time to tell whether " + promising->measurement.solution +
-        " is faster than Default; a larger MAX_TUNING_BUDGET_MS gives more");
+        " is faster than Default; a larger budget (MAX_TUNING_BUDGET_MS, or "
+        "budget_ms of autotune) gives more");
   }
   outcome.solution = winner->candidate.solution;
   outcome.time_ms = winner->measurement.time_ms;

@@ -1,5 +1,6 @@
 #include "tuning/personal_cache.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "tuning/file_io.h"
@@ -24,10 +25,15 @@ std::string file_name_of(const std::string& device_name) {
 }
 
 void PersonalCache::set_folder(const std::string& folder) {
-  if (folder != folder_) {
-    folder_ = folder;
-    files_.clear();
+  if (folder == given_) {
+    return;
   }
+  given_ = folder;
+  files_.clear();
+  // Where it lies now, since the program may go elsewhere later.
+  std::error_code error;
+  const auto place = std::filesystem::absolute(folder, error);
+  folder_ = folder.empty() || error ? folder : place.string();
 }
 
 std::string PersonalCache::path(const std::string& device_name,

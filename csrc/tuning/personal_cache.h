@@ -41,6 +41,7 @@ class PersonalCache {
   void clear() { files_.clear(); }
 
  private:
+  std::string given_;
   std::string folder_;
   std::map<Device, std::unique_ptr<ResultsFile>> files_;
 };

@@ -26,6 +26,16 @@ class PlanStore {
         [&] { return find_or_prepare(problem, solution, result); });
   }
 
+  /// The solution of a plan that is from here.
+  std::string solution_of(const Plan& plan) const {
+    for (const auto& [key, held] : plans_) {
+      if (held.get() == &plan) {
+        return key.second;
+      }
+    }
+    return {};
+  }
+
  private:
   Status find_or_prepare(const ProblemKey& problem, const Solution& solution,
                          const Plan** result) {

@@ -108,8 +108,8 @@ Status Race::race(TuneOutcome& outcome) {
   }
   if (racers_.size() > 1 && !was_any_tried()) {
     return Status::unsupported(
-        "there was no time to try any kernel but Default; a larger "
-        "MAX_TUNING_BUDGET_MS gives more");
+        "there was no time to try any kernel but Default; a larger budget "
+        "(MAX_TUNING_BUDGET_MS, or budget_ms of autotune) gives more");
   }
   begin_stage(1);
   std::vector<Racer*> finalists;

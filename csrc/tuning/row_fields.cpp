@@ -97,14 +97,18 @@ std::string format_decimal(double value, int places) {
   return text;
 }
 
+std::string format_share(double share) {
+  return format_decimal(share, kPlacesOfShare);
+}
+
 std::vector<std::string> timed_fields(double time_ms, double default_ms,
                                       const Timing& timing) {
   return {format_milliseconds(time_ms),
           format_milliseconds(default_ms),
           timing.stopwatch,
           std::to_string(timing.samples),
-          format_decimal(timing.spread, kPlacesOfShare),
-          format_decimal(timing.margin, kPlacesOfShare),
+          format_share(timing.spread),
+          format_share(timing.margin),
           timing.date};
 }
 

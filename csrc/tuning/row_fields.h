@@ -29,6 +29,9 @@ std::string format_milliseconds(double milliseconds);
 /// A decimal without an exponent, at most `places` digits behind the point.
 std::string format_decimal(double value, int places);
 
+/// The same of a share, as precise as a measurement is.
+std::string format_share(double share);
+
 /// All of them, in their order, of a result that was won here.
 std::vector<std::string> timed_fields(double time_ms, double default_ms,
                                       const Timing& timing);

@@ -31,6 +31,7 @@
 #include "tuning/results_store.h"
 #include "tuning/settings.h"
 #include "tuning/thread_state.h"
+#include "tuning/tier.h"
 #include "tuning/tuner.h"
 #include "tuning/untuned_file.h"
 #include "tuning/visibility.h"
@@ -62,6 +63,13 @@ class TUNEDOPS_PUBLIC TuningContext {
   void add_validator(DeviceType type, std::string key, ValidatorGetter get);
 
   // --- One call -------------------------------------------------------------
+
+  /// The lower bits of a call's note are the op layer's, the others say who
+  /// decided.
+  static constexpr int kNoteBits = 8;
+  static Tier tier_of_note(std::uint32_t note) {
+    return static_cast<Tier>(note >> kNoteBits);
+  }
 
   /// Whether products of this thread should ask `plan_for` at all. Finds out
   /// which overlay governs it, first.
@@ -95,8 +103,8 @@ class TUNEDOPS_PUBLIC TuningContext {
     return entry != nullptr ? entry->plan : resolve(problem, stream);
   }
 
-  /// Remembers for a call what has been decided on its problem, with `note`
-  /// beside it; nothing if that was for once only.
+  /// Remembers for a call what has been decided on its problem, with `note` (of
+  /// kNoteBits) beside it and who decided; nothing if that was for once only.
   void remember(const CallKey& call, std::size_t count,
                 const ProblemKey& problem, std::uint32_t note) {
     const ProblemCache::Entry* const entry = known(problem);
@@ -104,7 +112,8 @@ class TUNEDOPS_PUBLIC TuningContext {
         known(call, count, ThreadState::current()) == nullptr) {
       ThreadCaches& caches = ThreadCaches::current();
       caches.calls.insert(call, call.hash(count), entry->overlay, entry->plan,
-                          caches.problems.epoch(), note);
+                          caches.problems.epoch(),
+                          note | entry->note << kNoteBits);
     }
   }
 
@@ -178,6 +187,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   /// The first row that decides: of the file, the personal cache or the
   /// database; nothing if none does.
   std::optional<CsvRow> stored_anywhere(const ProblemKey& problem);
+  /// The solution that a plan is of, as text; Default for null.
+  std::string solution_of(const Plan* plan);
   /// Who decides on a problem now, on this thread, and what the others say.
   Explanation explain(const ProblemKey& problem);
   /// The same, but nothing is kept.
@@ -240,7 +251,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   struct Decision {
     const Plan* plan = nullptr;
     bool lasting = true;  // may be cached
-    const char* tier = "on miss";
+    Tier tier = Tier::kMiss;
   };
 
   // One word, since each call reads it: whether products are looked up, and the
@@ -260,7 +271,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   const Replay* replayed() const;
   OnMiss miss_policy() const;
   TierAnswer overlay_answer(const ProblemKey& problem);
-  std::string on_a_miss(const ProblemKey& problem);
+  void explain_miss(const ProblemKey& problem, Explanation& told);
+  const Plan* heuristic_plan(const ProblemKey& problem);
   void apply_settings();
   void raise_epoch();
   bool refuses_to_write();

@@ -28,8 +28,19 @@ _Result = tuple[
     str | None,
 ]
 
-# op, params, solution, time_ms, default_ms, timing, samples
-_Row = tuple[str, str, str, float | None, float | None, str | None, int | None]
+# op, params, solution, time_ms, default_ms, timing, samples, spread, margin, date
+_Row = tuple[
+    str,
+    str,
+    str,
+    float | None,
+    float | None,
+    str | None,
+    int | None,
+    float | None,
+    float | None,
+    str | None,
+]
 
 class TuneOutcome:
     """What tuning one problem found."""
@@ -45,6 +56,8 @@ class TuneOutcome:
     spread: float  # and samples: as in tunedops.results.Result
     samples: int
     timing: str
+    margin: float
+    date: str
 
 built_with_cuda: bool
 
@@ -98,6 +111,7 @@ def explain(
 ) -> tuple[
     str,  # who decides
     str,  # what runs
+    str,  # what is to be said of it
     list[tuple[str, str, str, str, float | None, float | None]],  # as explain.TierAnswer
     list[tuple[str, str]],  # kernel, why it refuses
 ]: ...
@@ -162,11 +176,72 @@ def parallel_threads() -> int: ...
 def isa() -> str: ...
 def set_isa_limit(name: str | None, /) -> None: ...
 
-# Fast entries: a Tensor, or NotImplemented where the dispatcher is needed.
-def mm(self: Tensor, mat2: Tensor, /) -> Any: ...
-def bmm(self: Tensor, mat2: Tensor, /) -> Any: ...
-def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: complex, alpha: complex, /) -> Any: ...
-def baddbmm(
-    self: Tensor, batch1: Tensor, batch2: Tensor, beta: complex, alpha: complex, /
+# Fast entries: a Tensor, or NotImplemented where the dispatcher is needed. What ran is noted in the
+# slot, if there is one.
+def mm(self: Tensor, mat2: Tensor, slot: CallSlot | None = None, /) -> Any: ...
+def bmm(self: Tensor, mat2: Tensor, slot: CallSlot | None = None, /) -> Any: ...
+def addmm(
+    self: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    beta: complex,
+    alpha: complex,
+    slot: CallSlot | None = None,
+    /,
 ) -> Any: ...
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str, /) -> Any: ...
+def baddbmm(
+    self: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    beta: complex,
+    alpha: complex,
+    slot: CallSlot | None = None,
+    /,
+) -> Any: ...
+def linear(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    activation: str,
+    slot: CallSlot | None = None,
+    /,
+) -> Any: ...
+
+# shape, strides, dtype, storage, offset in it
+_Noted = tuple[tuple[int, ...], tuple[int, ...], torch.dtype, int, int]
+
+class CallSlot:
+    """What the last call of an op object was."""
+
+    def note(
+        self,
+        mat1: Tensor,
+        mat2: Tensor,
+        term: Tensor | None,
+        result: Tensor,
+        has_out: bool,
+        beta: complex,
+        alpha: complex,
+        /,
+    ) -> None: ...
+    def note_layer(
+        self, input: Tensor, weight: Tensor, bias: Tensor | None, result: Tensor, activation: str, /
+    ) -> None: ...
+    def number(self) -> int: ...  # of calls
+    def facts(
+        self,
+    ) -> (
+        tuple[
+            int,  # the call's number
+            list[_Noted | None],  # mat1, mat2, term, result
+            _Device,
+            bool,  # has_out
+            float,  # beta
+            float,  # alpha
+            str,  # activation
+            int,  # precision flags
+            str | None,  # solution
+            str,  # tier, or empty
+        ]
+        | None
+    ): ...

@@ -11,8 +11,8 @@ from importlib.metadata import version as _version
 import torch  # noqa: F401  (its libraries must be loaded before ours)
 
 from tunedops import _C as _C
-from tunedops import cache, fakes
-from tunedops.autotune import autotune
+from tunedops import cache, fakes, traces
+from tunedops.autotune import autotune, get_bound_args
 from tunedops.autotuning_result import AutotuningResult
 from tunedops.bound_arguments import BoundArguments, NotTunableError
 from tunedops.bound_json import bound_args_from_json
@@ -36,6 +36,7 @@ from tunedops.results import (
     write_file,
     write_file_on_exit,
 )
+from tunedops.signature_call import SignatureCall, TensorFacts, Traffic
 from tunedops.switches import (
     enable,
     get_max_tuning_duration,
@@ -69,8 +70,11 @@ __all__ = [
     "NotTunableError",
     "Op",
     "Result",
+    "SignatureCall",
+    "TensorFacts",
     "TensorSpec",
     "TierAnswer",
+    "Traffic",
     "addmm",
     "autotune",
     "baddbmm",
@@ -83,6 +87,7 @@ __all__ = [
     "explain",
     "explanation",
     "force",
+    "get_bound_args",
     "get_databases",
     "get_filename",
     "get_include",
@@ -107,6 +112,7 @@ __all__ = [
     "set_numerical_check_tolerances",
     "set_rotating_buffer_size",
     "summary",
+    "traces",
     "tune_gemm_in_file",
     "tuning_enable",
     "tuning_is_enabled",

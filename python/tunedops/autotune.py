@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
 from tunedops import _C
+from tunedops.autotuning_csv import measured_of
 from tunedops.autotuning_result import AutotuningResult
 from tunedops.bound_arguments import BoundArguments
 from tunedops.device import described_device, device_pair, parse_device
@@ -95,7 +97,39 @@ def autotune(
     if failures and not found:
         first, reason = next(iter(failures.items()))
         raise ValueError(f"autotune: nothing could be tuned; of {first}: {reason}")
+    disturbed = sum(m.was_disturbed for m in found.values())
+    if disturbed:
+        warnings.warn(
+            f"autotune: {disturbed} of {len(found)} problems were timed while other work held the "
+            "processors, so their choices may be wrong; tune them again when the machine is idle",
+            stacklevel=2,
+        )
     return AutotuningResult(found, failures)
+
+
+def get_bound_args(
+    f: object,
+    *args: Any,
+    device: str | torch.device | None = None,
+    **kwargs: Any,
+) -> tuple[BoundArguments, ...]:
+    """The tunable problems of ``f(*args, **kwargs)``, each once, in the order in which they come.
+
+    It is what :func:`autotune` does first: ``f`` runs once, by torch's own kernels, and nothing
+    is tuned.
+
+    Args:
+        f: as of :func:`autotune`.
+        args: of ``f``.
+        device: of the problems, whatever the operands' is (meta tensors have none).
+        kwargs: of ``f``.
+
+    Raises:
+        TypeError: ``f`` has the wrong type.
+        ValueError: a graph without arguments does not say what it takes.
+    """
+    place = None if device is None else described_device("get_bound_args", device)
+    return record(*callable_of(f, args, kwargs), device=place)
 
 
 def _problems_of(
@@ -120,8 +154,9 @@ def _problems_of(
     if not found:
         raise ValueError(
             "autotune: nothing in f is a product that tunedops can tune; it tunes mm, addmm, bmm, "
-            "baddbmm, addmv and linear, of dense tensors on a CPU or an NVIDIA GPU (fake and meta "
-            "tensors have to be among the arguments)"
+            "baddbmm, addmv and linear, of dense tensors of floating point on a CPU or an NVIDIA "
+            "GPU, that this thread multiplies (fake and meta tensors are looked for among the "
+            "arguments, in modules and in closures)"
         )
     return found
 
@@ -163,8 +198,7 @@ def _stored(bound: BoundArguments) -> Measured | None:
     result = Result(*row)
     if result.was_disturbed or _C.unusable(device_pair(bound.device), *bound.key, result.solution):
         return None
-    chosen = Measurement(result.solution, result.time_ms, result.samples)
-    return Measured((chosen,), result.default_ms, result.timing)
+    return measured_of(result)
 
 
 def _measured(outcome: _C.TuneOutcome) -> Measured:
@@ -179,7 +213,14 @@ def _measured(outcome: _C.TuneOutcome) -> Measured:
         (m for m in tried if m.solution != outcome.solution),
         key=lambda m: (bool(m.refused), m.time_ms if m.time_ms is not None else float("inf")),
     )
-    return Measured((best, *others), outcome.default_ms, outcome.timing)
+    return Measured(
+        (best, *others),
+        outcome.default_ms,
+        outcome.timing,
+        outcome.spread,
+        outcome.margin,
+        outcome.date or None,
+    )
 
 
 def _shown(problems: Sequence[BoundArguments], progress: bool) -> Iterable[BoundArguments]:

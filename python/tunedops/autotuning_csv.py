@@ -21,11 +21,35 @@ def write(measured: Mapping[BoundArguments, Measured], environments: Environment
             "to_csv: the result is of a CPU and of GPUs; a results file is of one of them"
         )
     validators = next(iter(environments.values()), {})
-    rows = [
-        (*bound.key, m.best.solution, m.best.time_ms, m.default_ms, m.timing, m.best.samples)
-        for bound, m in measured.items()
-    ]
-    return _C.format_results(dict(validators), rows)
+    return _C.format_results(dict(validators), [row_of(*each) for each in measured.items()])
+
+
+def row_of(bound: BoundArguments, measured: Measured) -> _C._Row:
+    """The winner as the fields of a row."""
+    best = measured.best
+    return (
+        *bound.key,
+        best.solution,
+        best.time_ms,
+        measured.default_ms,
+        measured.timing,
+        best.samples,
+        measured.spread,
+        measured.margin,
+        measured.date,
+    )
+
+
+def measured_of(result: Result) -> Measured:
+    """What a row says of its winner."""
+    return Measured(
+        (Measurement(result.solution, result.time_ms, result.samples),),
+        result.default_ms,
+        result.timing,
+        result.spread,
+        result.margin,
+        result.date,
+    )
 
 
 def read(
@@ -51,6 +75,5 @@ def read(
             )
         except ValueError as error:
             raise ValueError(f"{path}: {str(error).removeprefix('from_key: ')}") from error
-        chosen = Measurement(result.solution, result.time_ms, result.samples)
-        measured[bound] = Measured((chosen,), result.default_ms, result.timing)
+        measured[bound] = measured_of(result)
     return measured, {kind: validators}

@@ -32,6 +32,9 @@ def write(
             | {
                 "default_ms": m.default_ms,
                 "timing": m.timing,
+                "spread": m.spread,
+                "margin": m.margin,
+                "date": m.date,
                 "measurements": [list(each) for each in m.measurements],
             }
             for bound, m in measured.items()
@@ -96,6 +99,9 @@ def _measured_of(value: dict[str, Any], where: str) -> Measured:
         tuple(_measurement_of(m, where) for m in measurements),
         _number(value.get("default_ms"), where),
         _text(value.get("timing"), where),
+        _number(value.get("spread"), where),
+        _number(value.get("margin"), where),
+        _text(value.get("date"), where),
     )
 
 
@@ -115,7 +121,7 @@ def _number(value: object, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
-        raise ValueError(f"{where}: expected milliseconds, got {value!r}")
+        raise ValueError(f"{where}: expected a number that is not negative, got {value!r}")
     return float(value)
 
 

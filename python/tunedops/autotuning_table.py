@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tunedops.bound_arguments import BoundArguments
 from tunedops.measurement import Measured
-from tunedops.table import microseconds, ratio_of, times
+from tunedops.table import literal, microseconds, ratio_of, spread_text, times
 
 
 def table_of(measured: Mapping[BoundArguments, Measured]) -> Table:
@@ -18,18 +18,19 @@ def table_of(measured: Mapping[BoundArguments, Measured]) -> Table:
     table = Table()
     for column in ("problem", "device"):
         table.add_column(column, overflow="fold")
-    for column in ("default\n[us]", "tuned\n[us]", "ratio", "tried"):
-        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("default\n[us]", "tuned\n[us]", "ratio", "spread", "tried"):
+        table.add_column(literal(column), justify="right", no_wrap=True)
     table.add_column("solution", overflow="fold")
     for bound, m in measured.items():
         table.add_row(
-            str(bound),
+            literal(str(bound)),
             str(bound.device),
             microseconds(m.default_ms),
             microseconds(m.best.time_ms),
             times(ratio_of(m.default_ms, m.best.time_ms, m.timing)),
+            spread_text(m.spread, m.best.samples, m.timing),
             str(len(m.measurements)),
-            m.best.solution,
+            literal(m.best.solution),
         )
     return table
 

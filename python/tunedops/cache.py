@@ -8,11 +8,13 @@ database that ships with the package. Nothing is put here but by :func:`save`.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import torch
 
 from tunedops import _C
+from tunedops.autotuning_csv import row_of
 from tunedops.autotuning_result import AutotuningResult
 from tunedops.device import parse_device
 from tunedops.environments import devices_like, difference
@@ -20,6 +22,8 @@ from tunedops.environments import devices_like, difference
 
 def save(result: AutotuningResult) -> list[Path]:
     """Puts the winners of a result into the cache; they replace those that it has.
+
+    What was timed while other work held the processors is left out, with a warning.
 
     Returns:
         The files, one for each kind of device.
@@ -34,6 +38,13 @@ def save(result: AutotuningResult) -> list[Path]:
         raise TypeError(
             f"cache.save: result must be an AutotuningResult, got {type(result).__name__}"
         )
+    disturbed = sum(m.was_disturbed for m in result.measured.values())
+    if disturbed:
+        warnings.warn(
+            f"cache.save: {disturbed} of {len(result)} results were timed while other work held "
+            "the processors and are left out; tune them again when the machine is idle",
+            stacklevel=2,
+        )
     environments = result.validators
     reason = difference(environments)
     if reason is not None:
@@ -41,9 +52,9 @@ def save(result: AutotuningResult) -> list[Path]:
     files = []
     for kind, validators in environments.items():
         rows = [
-            (*bound.key, m.best.solution, m.best.time_ms, m.default_ms, m.timing, m.best.samples)
+            row_of(bound, m)
             for bound, m in result.measured.items()
-            if bound.device.type == kind
+            if bound.device.type == kind and not m.was_disturbed
         ]
         files.append(Path(_C.save_to_cache(devices_like(kind, validators)[0], rows)))
     return files

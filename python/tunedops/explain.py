@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from tunedops import _C
 from tunedops.bound_arguments import BoundArguments
 from tunedops.device import device_pair, parse_device
-from tunedops.table import ratio_of, times
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,8 @@ class TierAnswer:
     def __str__(self) -> str:
         if self.solution is None:
             return f"{self.tier}: nothing ({self.place})"
+        from tunedops.table import ratio_of, times
+
         text = f"{self.tier}: {self.solution}"
         faster = ratio_of(self.default_ms, self.time_ms, None)
         if faster is not None and self.solution != "Default":
@@ -46,8 +47,10 @@ class Explanation:
     problem: BoundArguments
     decided_by: str
     """The tier; ``a miss`` if none has anything; ``nobody`` if nothing is looked up here."""
-    solution: str
-    """What runs. Of a miss: what it leads to."""
+    solution: str | None
+    """What runs; None if that is not known (it would be tuned first), or an error."""
+    note: str
+    """What there is to say of a miss, and where nothing is looked up."""
     tiers: tuple[TierAnswer, ...]
     """In the order in which they are asked."""
     kernels: dict[str, str]
@@ -57,7 +60,8 @@ class Explanation:
         lines = [
             f"{self.problem} on {self.problem.device}",
             ",".join(self.problem.key),
-            f"decided by {self.decided_by}: {self.solution}",
+            f"decided by {self.decided_by}: "
+            + ", ".join(part for part in (self.solution, self.note) if part),
         ]
         for answer in self.tiers:
             mark = "*" if answer.tier == self.decided_by else " "
@@ -93,9 +97,9 @@ def explanation(problem: BoundArguments) -> Explanation:
         )
     parse_device(problem.device)  # it may be of another machine
     place = device_pair(problem.device)
-    decided_by, solution, answers, kernels = _C.explain(place, *problem.key)
+    decided_by, solution, note, answers, kernels = _C.explain(place, *problem.key)
     tiers = tuple(
         TierAnswer(tier, where, chosen or None, refused, time_ms, default_ms)
         for tier, where, chosen, refused, time_ms, default_ms in answers
     )
-    return Explanation(problem, decided_by, solution, tiers, dict(kernels))
+    return Explanation(problem, decided_by, solution or None, note, tiers, dict(kernels))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tunedops.results import was_disturbed
+
 
 class Measurement(NamedTuple):
     """One solution that was tried for a problem. Times are milliseconds of one call."""
@@ -25,7 +27,15 @@ class Measured(NamedTuple):
     default_ms: float | None = None
     """Torch's own kernel, as it was timed beside the winner."""
     timing: str | None = None
-    """How it was timed, as in :class:`tunedops.Result`."""
+    """How it was timed, as in :class:`tunedops.Result`; the same of what follows."""
+    spread: float | None = None
+    margin: float | None = None
+    date: str | None = None
+
+    @property
+    def was_disturbed(self) -> bool:
+        """Whether other work on the machine disturbed the measurements."""
+        return was_disturbed(self.timing)
 
     @property
     def best(self) -> Measurement:

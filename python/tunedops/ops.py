@@ -16,8 +16,11 @@ from torch.compiler import is_dynamo_compiling
 from tunedops import _C
 from tunedops.binding import bind_op
 from tunedops.bound_arguments import BoundArguments
+from tunedops.call_records import record_of
 from tunedops.described_call import TensorLike
 from tunedops.fakes import linear as original_linear
+from tunedops.roofline import product_flops, roof_of_product, traffic_bytes
+from tunedops.signature_call import SignatureCall
 
 
 class Op:
@@ -34,8 +37,45 @@ class Op:
 
     name: ClassVar[str]
 
+    def __init__(self) -> None:
+        self._slot = _C.CallSlot()
+
     def __repr__(self) -> str:
         return f"<op tunedops.{self.name}>"
+
+    @property
+    def last_call(self) -> SignatureCall:
+        """The last call of this object that ended without an error, on whatever thread.
+
+        Calls that ``torch.compile`` traces are not noted, those with meta or fake tensors are.
+        No tensor is kept alive by it.
+
+        Raises:
+            RuntimeError: there was none yet.
+        """
+        record = record_of(self.name, self._slot)
+        if record is None:
+            raise RuntimeError(f"{self.name}: last_call: no call of this op has ended yet")
+        return record
+
+    def eval_roofline(self) -> tuple[int, int]:
+        """Operations and bytes that the last call costs at the least; see
+        :mod:`tunedops.roofline`."""
+        call = self.last_call
+        return product_flops(call), sum(traffic_bytes(call))
+
+    def eval_roofline_read_bytes(self) -> int | None:
+        """The bytes of :meth:`eval_roofline` that are read. None: the signature does not say."""
+        return traffic_bytes(self.last_call)[0]
+
+    def roof_key(self) -> str:
+        """The unit that would compute the last call best: ``tensor_core.bf16``, ``cpu.fp32``."""
+        return roof_of_product(self.last_call)
+
+    def roofline_data_terms(self) -> dict[str, float]:
+        """What the values of inputs decide about the cost of the last call; of a product nothing.
+        It is reported beside a reading and is no part of :meth:`eval_roofline`."""
+        return {}
 
 
 class MmOp(Op):
@@ -56,13 +96,19 @@ class MmOp(Op):
     name = "mm"
 
     def __call__(self, input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        if out is not None:
-            return torch.ops.tunedops.mm.out(input, mat2, out=out)
-        if not is_dynamo_compiling():
-            result = _C.mm(input, mat2)
+        if is_dynamo_compiling():
+            if out is not None:
+                return torch.ops.tunedops.mm.out(input, mat2, out=out)
+            return torch.ops.tunedops.mm.default(input, mat2)
+        if out is None:
+            result = _C.mm(input, mat2, self._slot)
             if result is not NotImplemented:
                 return result
-        return torch.ops.tunedops.mm.default(input, mat2)
+            result = torch.ops.tunedops.mm.default(input, mat2)
+        else:
+            result = torch.ops.tunedops.mm.out(input, mat2, out=out)
+        self._slot.note(input, mat2, None, result, out is not None, 1.0, 1.0)
+        return result
 
     def bind(
         self,
@@ -95,13 +141,19 @@ class BmmOp(Op):
     name = "bmm"
 
     def __call__(self, input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        if out is not None:
-            return torch.ops.tunedops.bmm.out(input, mat2, out=out)
-        if not is_dynamo_compiling():
-            result = _C.bmm(input, mat2)
+        if is_dynamo_compiling():
+            if out is not None:
+                return torch.ops.tunedops.bmm.out(input, mat2, out=out)
+            return torch.ops.tunedops.bmm.default(input, mat2)
+        if out is None:
+            result = _C.bmm(input, mat2, self._slot)
             if result is not NotImplemented:
                 return result
-        return torch.ops.tunedops.bmm.default(input, mat2)
+            result = torch.ops.tunedops.bmm.default(input, mat2)
+        else:
+            result = torch.ops.tunedops.bmm.out(input, mat2, out=out)
+        self._slot.note(input, mat2, None, result, out is not None, 1.0, 1.0)
+        return result
 
     def bind(
         self,
@@ -146,13 +198,20 @@ class AddmmOp(Op):
         alpha: complex = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        if out is not None:
-            return torch.ops.tunedops.addmm.out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-        if not is_dynamo_compiling():
-            result = _C.addmm(input, mat1, mat2, beta, alpha)
+        op = torch.ops.tunedops.addmm
+        if is_dynamo_compiling():
+            if out is not None:
+                return op.out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+            return op.default(input, mat1, mat2, beta=beta, alpha=alpha)
+        if out is None:
+            result = _C.addmm(input, mat1, mat2, beta, alpha, self._slot)
             if result is not NotImplemented:
                 return result
-        return torch.ops.tunedops.addmm.default(input, mat1, mat2, beta=beta, alpha=alpha)
+            result = op.default(input, mat1, mat2, beta=beta, alpha=alpha)
+        else:
+            result = op.out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+        self._slot.note(mat1, mat2, input, result, out is not None, beta, alpha)
+        return result
 
     def bind(
         self,
@@ -206,15 +265,20 @@ class BaddbmmOp(Op):
         alpha: complex = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        if out is not None:
-            return torch.ops.tunedops.baddbmm.out(
-                input, batch1, batch2, beta=beta, alpha=alpha, out=out
-            )
-        if not is_dynamo_compiling():
-            result = _C.baddbmm(input, batch1, batch2, beta, alpha)
+        op = torch.ops.tunedops.baddbmm
+        if is_dynamo_compiling():
+            if out is not None:
+                return op.out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+            return op.default(input, batch1, batch2, beta=beta, alpha=alpha)
+        if out is None:
+            result = _C.baddbmm(input, batch1, batch2, beta, alpha, self._slot)
             if result is not NotImplemented:
                 return result
-        return torch.ops.tunedops.baddbmm.default(input, batch1, batch2, beta=beta, alpha=alpha)
+            result = op.default(input, batch1, batch2, beta=beta, alpha=alpha)
+        else:
+            result = op.out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+        self._slot.note(batch1, batch2, input, result, out is not None, beta, alpha)
+        return result
 
     def bind(
         self,
@@ -264,11 +328,14 @@ class LinearOp(Op):
         bias: Tensor | None = None,
         activation: str = "none",
     ) -> Tensor:
-        if not is_dynamo_compiling():
-            result = _C.linear(input, weight, bias, activation)
-            if result is not NotImplemented:
-                return result
-        return torch.ops.tunedops.linear.default(input, weight, bias, activation)
+        if is_dynamo_compiling():
+            return torch.ops.tunedops.linear.default(input, weight, bias, activation)
+        result = _C.linear(input, weight, bias, activation, self._slot)
+        if result is not NotImplemented:
+            return result
+        result = torch.ops.tunedops.linear.default(input, weight, bias, activation)
+        self._slot.note_layer(input, weight, bias, result, activation)
+        return result
 
     def bind(
         self,

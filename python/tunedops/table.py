@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tunedops.results import was_disturbed
 
@@ -43,10 +44,15 @@ def results_table(first: Sequence[str], last: Sequence[str]) -> Table:
     for column in first:
         table.add_column(column, overflow="fold")
     for column in ("default\n[us]", "tuned\n[us]", "ratio", "spread"):
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(literal(column), justify="right", no_wrap=True)
     for column in last:
         table.add_column(column, overflow="fold")
     return table
+
+
+def literal(text: str) -> Text:
+    """Text that is no markup, whoever prints it: rich takes ``[us]`` for a style."""
+    return Text(text)
 
 
 def date_column(console: Console) -> list[str]:

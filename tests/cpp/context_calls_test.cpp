@@ -29,7 +29,8 @@ TEST_F(ContextCallsTest, ACallIsKnownOnceItsProblemIsDecided) {
   context().remember(call_of(1), kWords, gemm(), 3);
   ASSERT_NE(known(), nullptr);
   EXPECT_EQ(known()->plan, plan);
-  EXPECT_EQ(known()->note, 3U);
+  EXPECT_EQ(known()->note & 0xff, 3U);
+  EXPECT_EQ(TuningContext::tier_of_note(known()->note), Tier::kTunedHere);
   context().clear();
   EXPECT_EQ(known(), nullptr);
 }

@@ -40,7 +40,8 @@ class ContextTiersTest : public ContextTest {
 
   std::string explained(std::int64_t n) {
     const Explanation told = context().explain(gemm(n));
-    return told.decided_by + ": " + told.solution;
+    return told.decided_by + ": " + told.solution +
+           (told.note.empty() ? "" : ", " + told.note);
   }
 };
 
@@ -246,14 +247,14 @@ TEST_F(ContextTiersTest, ExplainsWhoDecides) {
   EXPECT_EQ(explained(1), "results file: Gemm_Slow");
   EXPECT_EQ(explained(2), "personal cache: Gemm_Slow");
   EXPECT_EQ(explained(3), "database: Gemm_Fast");
-  EXPECT_EQ(explained(4), "a miss: the next call tunes it");
+  EXPECT_EQ(explained(4), "a miss: , the next call tunes it");
   EXPECT_EQ(explained(5), "results file: Default") << "that cannot be used";
   EXPECT_EQ(standard().runs(), 0);
   EXPECT_TRUE(warnings().empty()) << "they would be said twice";
   context().set_setting("TUNING", "0");
-  EXPECT_EQ(explained(4), "a miss: Default (ON_MISS)");
+  EXPECT_EQ(explained(4), "a miss: Default, as ON_MISS says");
   context().set_setting("ON_MISS", "error");
-  EXPECT_EQ(explained(4), "a miss: an error (ON_MISS)");
+  EXPECT_EQ(explained(4), "a miss: , an error, as ON_MISS says");
   begin({{"ENABLED", "0"}});
   EXPECT_EQ(context().explain(gemm(1)).decided_by, "nobody");
 }
@@ -289,7 +290,7 @@ TEST_F(ContextTiersTest, ExplainsOverlays) {
   EXPECT_EQ(explained(1), "overlay: Default");
   thread.overlay = context().replay_overlay({.on_miss = OnMiss::kError}, 0);
   EXPECT_EQ(explained(1), "results file: Gemm_Slow");
-  EXPECT_EQ(explained(2), "a miss: an error (ON_MISS)");
+  EXPECT_EQ(explained(2), "a miss: , an error, as replay_only says");
 }
 
 }  // namespace

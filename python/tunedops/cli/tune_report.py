@@ -55,7 +55,7 @@ def print_table(problems: list[Problem], outcomes: dict[Problem, Outcome]) -> No
     done = [problem for problem in problems if problem in outcomes]
     if not done:
         return
-    table = results_table(["product (m x n x k)"], ["solution", ""])
+    table = results_table(["product"], ["solution", ""])
     for problem in done:
         outcome = outcomes[problem]
         table.add_row(

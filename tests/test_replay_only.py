@@ -95,3 +95,28 @@ def test_the_environment_does_it_for_a_whole_process(run_python: RunPython) -> N
         "autotune: TUNEDOPS_READ_ONLY is on, which allows no tuning",
         [],
     ]
+
+
+def test_where_the_environment_forbids_lookups_it_forbids_tuning_all_the_same(
+    run_python: RunPython,
+) -> None:
+    run_python(
+        """
+        a, b = torch.randn(3, 4), torch.randn(4, 5)
+        result = tunedops.autotune(torch.mm, a, b)
+        with tunedops.replay_only(on_miss="error"):
+            a @ b  # torch's own, as everywhere
+            for refused in (
+                lambda: tunedops.autotune(torch.mm, a, b),
+                lambda: tunedops.cache.save(result),
+            ):
+                try:
+                    refused()
+                except RuntimeError as error:
+                    assert "replay_only" in str(error), error
+                else:
+                    raise AssertionError("it was done")
+        assert _C.current_overlay() == 0
+        """,
+        TUNEDOPS_ENABLED="0",
+    )

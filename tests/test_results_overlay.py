@@ -294,3 +294,79 @@ def test_who_bound_a_problem_does_not_matter(run_python: RunPython, extra_kernel
         """,
         prelude=extra_kernels + SETUP,
     )
+
+
+def test_results_that_are_forgotten_inside_their_block_go_on(
+    run_python: RunPython, extra_kernels: str
+) -> None:
+    run_python(
+        """
+        import gc
+        with tunedops.replay_only(on_miss="error"):
+            first.__enter__()
+            block = first
+            del first
+            gc.collect()
+            assert value(A @ B) == [42]
+            assert _C.is_replaying()
+            block.__exit__(None, None, None)
+        assert value(A @ B) == [4]
+        """,
+        prelude=extra_kernels + SETUP,
+    )
+
+
+def test_blocks_that_end_where_they_did_not_begin_leave_later_ones_alone(
+    run_python: RunPython, extra_kernels: str
+) -> None:
+    """torch hands an overlay to threads on which no block began."""
+    run_python(
+        """
+        from tunedops.overlay import begin, end
+
+        class Reenter(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, depth):
+                ctx.depth = depth
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx, gradient):
+                if ctx.depth:
+                    with torch.enable_grad():
+                        x = torch.ones(2, 2, requires_grad=True)
+                        Reenter.apply(x, ctx.depth - 1).sum().backward()
+                else:
+                    end(block)  # so deep a pass goes on on a thread of its own
+                return gradient, None
+
+        block = begin(_C.forced_overlay("Gemm_Constant_value_42"))
+        x = torch.ones(2, 2, requires_grad=True)
+        Reenter.apply(x, 70).sum().backward()
+        _C.exchange_overlay(0)
+        for _ in range(3):
+            with tunedops.replay_only():
+                assert _C.is_replaying()
+            with first:
+                assert value(A @ B) == [42]
+            assert value(A @ B) == [4]
+        """,
+        prelude=extra_kernels + SETUP,
+    )
+
+
+def test_a_thread_that_ends_inside_a_block_does_not_end_the_process_badly(
+    run_python: RunPython,
+) -> None:
+    for _ in range(3):
+        run_python(
+            """
+            import threading
+            def work():
+                globals()["block"] = tunedops.force("Default")
+                block.__enter__()
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+            """
+        )

@@ -118,6 +118,37 @@ def test_saving_again_replaces_and_adds(stored_only: None) -> None:
     cache.clear()  # twice is no error
 
 
+def test_text_that_no_row_can_hold_reaches_no_file() -> None:
+    """A result may come from anywhere, and a line in it would be a line of the file."""
+    bound = problem()
+    cache.save(result_of(bound, "Default"))
+    for text in ("Default\nValidator,DEVICE,x", "a,b", "", "#x"):
+        evil = result_of(bound, text)
+        with pytest.raises(ValueError, match="cannot hold"):
+            cache.save(evil)
+        with pytest.raises(ValueError, match="cannot hold"):
+            evil.to_csv()
+        with pytest.raises(ValueError, match="expected a solution as a results file has it"):
+            AutotuningResult.loads(evil.dumps())
+    measured = Measured((Measurement("Default", 0.25, 30),), 0.5, "x,y\nz")
+    cache.save(AutotuningResult({bound: measured}))
+    assert cache.load().measured[bound].timing is None
+    assert cache.load().best(bound).solution == "Default"
+
+
+def test_a_file_that_is_none_hangs_nobody() -> None:
+    place = cache.path()
+    assert place is not None
+    place.parent.mkdir()
+    os.mkfifo(place)
+    with pytest.warns(UserWarning, match="is not a regular file"):
+        assert len(cache.load()) == 0
+    with pytest.raises(RuntimeError, match="is not a regular file"):
+        cache.save(result_of(problem()))
+    cache.clear()
+    cache.save(result_of(problem()))
+
+
 def test_a_cache_is_none_where_the_folder_is_empty_text() -> None:
     _C.set_setting("CACHE_DIR", "")
     assert cache.path() is None

@@ -40,8 +40,17 @@ std::uint32_t overlay_of_thread() {
       PyCapsule_GetPointer(capsule, kCapsule)));
 }
 
-// Nothing for no overlay, and no object that stands for it: a thread that ends
-// while the interpreter does could not give it back.
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+// Nothing for no overlay, and no object that stands for it. A thread that ends
+// while the interpreter does leaves its object where it is: to give it back it
+// would need the GIL.
 std::shared_ptr<c10::SafePyObject> token_of(std::uint32_t overlay) {
   if (overlay == 0) {
     return nullptr;
@@ -49,19 +58,18 @@ std::shared_ptr<c10::SafePyObject> token_of(std::uint32_t overlay) {
   PyObject* const capsule = PyCapsule_New(
       reinterpret_cast<void*>(static_cast<std::uintptr_t>(overlay)), kCapsule,
       nullptr);
-  return std::make_shared<c10::SafePyObject>(capsule, getPyInterpreter());
+  return {new c10::SafePyObject(capsule, getPyInterpreter()),
+          [](c10::SafePyObject* object) {
+            if (!is_finalizing()) {
+              delete object;
+            }
+          }};
 }
 
 /// Puts this thread under an overlay; returns the one before.
 std::uint32_t exchange_overlay(std::uint32_t overlay) {
-  getTuningContext().set_overlay_source(&overlay_of_thread);
   const std::uint32_t before = overlay_of_thread();
   ThreadLocalPythonObjects::set(kPlace, token_of(overlay));
-  if (before == 0 && overlay != 0) {
-    getTuningContext().overlay_begins();
-  } else if (before != 0 && overlay == 0) {
-    getTuningContext().overlay_ends();
-  }
   return before;
 }
 
@@ -87,6 +95,13 @@ std::uint32_t add_overlay_results(const std::vector<PythonChoice>& choices,
 
 void bind_overlays(py::module_& m) {
   m.def("exchange_overlay", &exchange_overlay);
+  // Of blocks and not of threads: torch hands an overlay to other threads,
+  // where no block begins or ends.
+  m.def("block_begins", [] {
+    getTuningContext().set_overlay_source(&overlay_of_thread);
+    getTuningContext().overlay_begins();
+  });
+  m.def("block_ends", [] { getTuningContext().overlay_ends(); });
   m.def("current_overlay", &overlay_of_thread);
   def(
       m, "forced_overlay", +[](const std::string& solution) {

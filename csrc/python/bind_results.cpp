@@ -60,6 +60,12 @@ CsvRow row_from(const PythonRow& given) {
   CsvRow row;
   row.key = {op, params};
   row.solution = solution;
+  for (const std::string& text : {op, params, solution}) {
+    if (!is_csv_field(text)) {
+      throw std::invalid_argument("a row of a results file cannot hold '" +
+                                  text + "'");
+    }
+  }
   const std::array fields{
       time_ms ? format_milliseconds(*time_ms) : std::string(),
       default_ms ? format_milliseconds(*default_ms) : std::string(),
@@ -69,7 +75,7 @@ CsvRow row_from(const PythonRow& given) {
       margin ? format_share(*margin) : std::string(),
       date.value_or("")};
   for (const std::string& field : fields) {
-    if (field.empty()) {
+    if (!is_csv_field(field)) {
       break;  // a field is known by its place, so the first that lacks ends it
     }
     row.extra.push_back(field);
@@ -143,6 +149,15 @@ void bind_rows(py::module_& m) {
       });
   def(m, "explain", &explain);
   def(m, "save_to_cache", &save_to_cache);
+  def(
+      m, "cached", +[](const PythonDevice& device) {
+        std::vector<PythonResult> all;
+        for (const CsvRow& row :
+             getTuningContext().cached(device_from(device))) {
+          all.push_back(to_python(row));
+        }
+        return all;
+      });
   def(
       m, "cache_filename", +[](const PythonDevice& device) {
         return getTuningContext().cache_filename(device_from(device));

@@ -36,7 +36,7 @@ TierAnswer answer_of(Tier tier, const std::string& place, const CsvRow* row,
 
 Explanation TuningContext::explain(const ProblemKey& problem) {
   Explanation told;
-  Notices notices;  // that a row is of no use is a part of the answer
+  Notices notices;  // of files that are opened for it
   const bool is_asked = is_active();
   const Device device = problem.header().device();
   const KeyText key = key_text(problem);
@@ -60,7 +60,7 @@ Explanation TuningContext::explain(const ProblemKey& problem) {
     hear(told, is_asked,
          answer_of(Tier::kPersonalCache,
                    cache_.folder().empty() ? "TUNEDOPS_CACHE_DIR is empty"
-                                           : cache.active_path(),
+                                           : cache.path(),
                    kept, usable(kept)));
 
     const Database::Row* const shipped = database_row(problem, notices);
@@ -87,6 +87,7 @@ Explanation TuningContext::explain(const ProblemKey& problem) {
     told.note = "lookups are off; enable() or a block switches them on";
   }
   told.kernels = refusals(problem);
+  say(notices);
   return told;
 }
 

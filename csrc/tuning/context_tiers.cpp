@@ -167,18 +167,42 @@ std::string TuningContext::save_to_cache(Device device,
   if (const std::string reason = why_read_only(); !reason.empty()) {
     throw std::runtime_error("save: " + reason);
   }
+  const std::string path = cache_filename(device);
+  if (path.empty()) {
+    throw std::runtime_error(
+        "save: TUNEDOPS_CACHE_DIR is empty, so there is no "
+        "personal cache");
+  }
   Notices notices;
-  const std::lock_guard lock(mutex_);
-  const std::string name = backend(device).device_name(device);
-  const Validators here = validators(device);
-  if (const Status saved =
-          cache_.save(device, name, here, std::move(rows), notices);
-      !saved.is_ok()) {
+  // Without the lock: another process may hold the file's for seconds.
+  const Status saved =
+      PersonalCache::save(path, validators(device), std::move(rows), notices);
+  if (saved.is_ok()) {
+    const std::lock_guard lock(mutex_);
+    cache_.clear();  // devices of one name share a file
+    raise_epoch();
+  }
+  say(notices);
+  if (!saved.is_ok()) {
     throw std::runtime_error("save: " + saved.reason());
   }
-  cache_.clear();  // devices of one name share a file
-  raise_epoch();
-  return cache_.path(name, here);
+  return path;
+}
+
+std::vector<CsvRow> TuningContext::cached(Device device) {
+  const std::string path = cache_filename(device);
+  std::vector<CsvRow> rows;
+  if (path.empty()) {
+    return rows;
+  }
+  Notices notices;
+  ResultsFile file(path, validators(device));
+  file.load(notices, /*exact=*/true);
+  for (const auto& [key, row] : file.rows()) {
+    rows.push_back(row);
+  }
+  say(notices);
+  return rows;
 }
 
 void TuningContext::clear_cache(Device device) {

@@ -19,10 +19,14 @@ const Overlays::Overlay* Overlays::find(std::uint32_t overlay) const {
   return found == overlays_.end() ? nullptr : &found->second;
 }
 
+// What lies on one has a greater number, so one walk finds all.
 template <class Condition>
-void Overlays::erase_if(Condition condition) {
+void Overlays::erase_with_what_lies_on_it(Condition condition) {
+  std::set<std::uint32_t> gone;
   for (auto each = overlays_.begin(); each != overlays_.end();) {
-    if (condition(each->first, each->second)) {
+    if (condition(each->first, each->second) ||
+        gone.contains(each->second.below)) {
+      gone.insert(each->first);
       numbers_.erase(each->second);
       each = overlays_.erase(each);
     } else {
@@ -54,14 +58,8 @@ std::vector<ProblemKey> Overlays::end_record(std::uint32_t overlay) {
   }
   std::vector<ProblemKey> problems = std::move(noted->second);
   recorded_.erase(noted);
-  // What lies on one has a greater number, so one walk finds all.
-  std::set<std::uint32_t> gone{overlay};
-  erase_if([&](std::uint32_t number, const Overlay& each) {
-    const bool is_gone = number == overlay || gone.contains(each.below);
-    if (is_gone) {
-      gone.insert(number);
-    }
-    return is_gone;
+  erase_with_what_lies_on_it([overlay](std::uint32_t number, const Overlay&) {
+    return number == overlay;
   });
   return problems;
 }
@@ -73,7 +71,7 @@ std::uint32_t Overlays::add(OverlayResults results) {
 
 void Overlays::remove(std::uint32_t results) {
   results_.erase(results);
-  erase_if([&](std::uint32_t, const Overlay& each) {
+  erase_with_what_lies_on_it([&](std::uint32_t, const Overlay& each) {
     return each.results == results;
   });
 }

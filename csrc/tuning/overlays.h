@@ -50,8 +50,7 @@ class Overlays {
 
   /// Keeps results until they are removed; returns their number.
   std::uint32_t add(OverlayResults results);
-  /// Overlays of these results say nothing from now on, nor does what lies
-  /// below them.
+  /// Overlays of these results are gone, and so are those that lie on them.
   void remove(std::uint32_t results);
 
   /// The overlay of results that lie on another one (0: on none): the same each
@@ -82,7 +81,7 @@ class Overlays {
   std::uint32_t number_of(const Overlay& overlay);
   const Overlay* find(std::uint32_t overlay) const;
   template <class Condition>
-  void erase_if(Condition condition);
+  void erase_with_what_lies_on_it(Condition condition);
 
   std::map<std::uint32_t, Overlay> overlays_;
   std::map<Overlay, std::uint32_t> numbers_;

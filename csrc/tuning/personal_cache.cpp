@@ -62,26 +62,31 @@ const ResultsFile& PersonalCache::open(Device device,
   return *file;
 }
 
-Status PersonalCache::save(Device device, const std::string& device_name,
+Status PersonalCache::save(const std::string& path,
                            const Validators& validators,
                            std::vector<CsvRow> rows, Notices& notices) {
-  if (folder_.empty()) {
-    return Status::failed("TUNEDOPS_CACHE_DIR is empty, so there is no "
-                          "personal cache");
-  }
-  if (Status made = make_private_folder(folder_); !made.is_ok()) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (Status made = make_private_folder(folder); !made.is_ok()) {
     return made;
   }
-  files_.erase(device);
-  open(device, device_name, validators, notices);
-  ResultsFile& file = *files_.at(device);
+  ResultsFile file(path, validators);
+  const bool is_read = file.load(notices, /*exact=*/true);
+  if (!is_read || file.active_path() != path) {
+    const std::string reason =
+        notices.empty() ? "'" + path + "' is no results file" : notices.back();
+    notices.clear();
+    return Status::failed(reason + "; delete it to begin anew");
+  }
   for (CsvRow& row : rows) {
     file.put(std::move(row), /*persist=*/false, notices);
   }
-  return file.save(notices)
-             ? Status::ok()
-             : Status::failed(notices.empty() ? "the file cannot be written"
-                                              : notices.back());
+  if (!file.save(notices)) {
+    const std::string reason =
+        notices.empty() ? "the file cannot be written" : notices.back();
+    notices.clear();
+    return Status::failed(reason);
+  }
+  return Status::ok();
 }
 
 }  // namespace tunedops

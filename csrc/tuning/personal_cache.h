@@ -32,10 +32,10 @@ class PersonalCache {
   const ResultsFile& open(Device device, const std::string& device_name,
                           const Validators& validators, Notices& notices);
 
-  /// Puts rows into the file, which is read anew before.
-  Status save(Device device, const std::string& device_name,
-              const Validators& validators, std::vector<CsvRow> rows,
-              Notices& notices);
+  /// Puts rows into a file of a cache, which is read anew before. Needs no
+  /// lock: what is open does not know of it.
+  static Status save(const std::string& path, const Validators& validators,
+                     std::vector<CsvRow> rows, Notices& notices);
 
   /// Forgets what was read.
   void clear() { files_.clear(); }

@@ -37,7 +37,7 @@ class PlanCache {
       return nullptr;
     }
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = first_slot(hash);; ++i) {
+    for (std::size_t i = first_slot(hash, overlay);; ++i) {
       i &= mask;
       const Entry& entry = slots_[i];
       if (entry.hash == hash && entry.overlay == overlay && is_equal(entry.key))
@@ -78,12 +78,15 @@ class PlanCache {
   // repeat must not grow without bound.
   static constexpr std::size_t kMaxEntries = 1 << 16;
 
-  // The lowest bit is always set.
-  static std::size_t first_slot(std::uint64_t hash) { return hash >> 1; }
+  // The lowest bit is always set. One problem may have been met under any
+  // number of overlays.
+  static std::size_t first_slot(std::uint64_t hash, std::uint32_t overlay) {
+    return (hash >> 1) + overlay;
+  }
 
   void place(const Entry& entry) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = first_slot(entry.hash) & mask;
+    std::size_t i = first_slot(entry.hash, entry.overlay) & mask;
     while (slots_[i].hash != 0) {
       i = (i + 1) & mask;
     }

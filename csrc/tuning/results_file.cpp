@@ -42,6 +42,7 @@ void report_complaints(const std::string& path, const CsvDocument& document,
 }
 
 bool ResultsFile::load(Notices& notices, bool exact) {
+  is_exact_ = is_exact_ || exact;
   const std::string beside = path_beside();
   const bool use_beside = !exact && stamp_of(place_of(beside)).exists();
   active_path_ = use_beside ? beside : path_;

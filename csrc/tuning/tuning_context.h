@@ -158,6 +158,8 @@ class TUNEDOPS_PUBLIC TuningContext {
   /// Rows into the personal cache; returns the path of its file. Throws
   /// std::runtime_error if they cannot be saved there.
   std::string save_to_cache(Device device, std::vector<CsvRow> rows);
+  /// What the cache has for a device, as it is on disk.
+  std::vector<CsvRow> cached(Device device);
   /// Deletes the file of a device there. Throws std::runtime_error if it
   /// cannot.
   void clear_cache(Device device);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from tunedops.measurement import Measured, Measurement
 
 FORMAT = "tunedops.autotuning_result"
 VERSION = 1
+
+_SOLUTION = re.compile(r"[A-Za-z0-9_.-]{1,512}")
 
 
 def write(
@@ -112,6 +115,8 @@ def _measurement_of(value: object, where: str) -> Measurement:
             f"{kind_of(value)}"
         )
     solution, time_ms, samples, refused = value
+    if not _SOLUTION.fullmatch(solution):
+        raise ValueError(f"{where}: expected a solution as a results file has it, got {solution!r}")
     if samples is not None and (not isinstance(samples, int) or isinstance(samples, bool)):
         raise ValueError(f"{where}: expected a number of samples, got {kind_of(samples)}")
     return Measurement(solution, _number(time_ms, where), samples, _text(refused, where) or "")

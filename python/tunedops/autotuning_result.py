@@ -23,11 +23,20 @@ from tunedops.environments import (
     same_devices,
 )
 from tunedops.measurement import Measured, Measurement
-from tunedops.overlay import begin, end
+from tunedops.overlay import Block, begin, end
 from tunedops.text_files import read_text, replace_text
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+# Results whose blocks go on, by thread: they stay alive until the blocks end, whoever forgets them.
+_blocks = threading.local()
+
+
+def _begun_here() -> list[tuple[AutotuningResult, Block]]:
+    begun: list[tuple[AutotuningResult, Block]] = _blocks.__dict__.setdefault("begun", [])
+    return begun
 
 
 class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
@@ -65,7 +74,6 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
         devices = {bound.device for bound in self._measured}
         found = environments_of(devices) if environments is None else environments
         self._environments = {kind: dict(validators) for kind, validators in found.items()}
-        self._blocks = threading.local()
         self._lock = threading.Lock()
         self._overlay_results: int | None = None
 
@@ -126,7 +134,7 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
 
     def __enter__(self) -> AutotuningResult:
         block = begin(_C.lay_overlay(self._results_of_overlay(), _C.current_overlay()))
-        self._blocks.__dict__.setdefault("begun", []).append(block)
+        _begun_here().append((self, block))
         return self
 
     def __exit__(
@@ -135,10 +143,11 @@ class AutotuningResult(Mapping[BoundArguments, tuple[Measurement, ...]]):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        begun = self._blocks.__dict__.get("begun")
-        if not begun:
+        begun = _begun_here()
+        mine = [i for i, (result, _) in enumerate(begun) if result is self]
+        if not mine:
             raise RuntimeError("with result: the block ends on another thread than it began on")
-        end(begun.pop())
+        end(begun.pop(mine[-1])[1])
 
     def _results_of_overlay(self) -> int:
         """Their number in the compiled context, until this object is gone."""

@@ -14,10 +14,12 @@ from pathlib import Path
 import torch
 
 from tunedops import _C
-from tunedops.autotuning_csv import row_of
+from tunedops.autotuning_csv import measured_of, row_of
 from tunedops.autotuning_result import AutotuningResult
+from tunedops.bound_arguments import BoundArguments
 from tunedops.device import parse_device
 from tunedops.environments import devices_like, difference
+from tunedops.results import Result
 
 
 def save(result: AutotuningResult) -> list[Path]:
@@ -64,7 +66,7 @@ def path(device: str | torch.device | None = None) -> Path | None:
     """The file of a device in this environment; it need not exist. None if there is no cache.
 
     Args:
-        device: as everywhere; the current GPU if None, or the CPU if there is no GPU.
+        device: default: the CPU.
     """
     name = _C.cache_filename(parse_device(device))
     return Path(name) if name else None
@@ -74,19 +76,22 @@ def load(device: str | torch.device | None = None) -> AutotuningResult:
     """What the cache has for a device, as a result; an empty one if it has nothing.
 
     Args:
-        device: as everywhere; the current GPU if None, or the CPU if there is no GPU.
+        device: default: the CPU.
     """
-    place = path(device)
-    if place is None or not place.exists():
-        return AutotuningResult({})
-    return AutotuningResult.from_csv(place)
+    place = parse_device(device)
+    measured = {
+        BoundArguments.from_key(result.op, result.params, torch.device(*place)): measured_of(result)
+        for result in (Result(*row) for row in _C.cached(place))
+        if _C.is_problem(place, result.op, result.params)
+    }
+    return AutotuningResult(measured)
 
 
 def clear(device: str | torch.device | None = None) -> None:
     """Deletes what the cache has for a device in this environment.
 
     Args:
-        device: as everywhere; the current GPU if None, or the CPU if there is no GPU.
+        device: default: the CPU.
 
     Raises:
         RuntimeError: nothing may be written here, or the file cannot be deleted.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 from tunedops import _C
@@ -63,14 +63,23 @@ def replay_only(on_miss: str | None = None) -> Iterator[None]:
             f"replay_only: on_miss must be {', '.join(_ON_MISS[:-1])} or {_ON_MISS[-1]}, "
             f"got '{on_miss}'"
         )
-    with laid(_C.replay_overlay(on_miss)):
-        yield
+    block = begin(_C.replay_overlay(on_miss), even_if_off=True)
+    try:
+        # What the environment forbids is to choose; tuning is forbidden all the same.
+        with (
+            laid(_C.forced_overlay("Default"), even_if_off=True)
+            if is_forbidden()
+            else nullcontext()
+        ):
+            yield
+    finally:
+        end(block)
 
 
 @contextmanager
-def laid(overlay: int) -> Iterator[None]:
-    """A block under an overlay."""
-    block = begin(overlay)
+def laid(overlay: int, even_if_off: bool = False) -> Iterator[None]:
+    """A block under an overlay; see :func:`begin`."""
+    block = begin(overlay, even_if_off)
     try:
         yield
     finally:
@@ -82,6 +91,8 @@ class Block(NamedTuple):
 
     laid: int
     outer: int
+    counts: bool
+    """Whether it is one of the blocks that the compiled context knows of."""
 
 
 def begin(overlay: int, even_if_off: bool = False) -> Block:
@@ -90,11 +101,12 @@ def begin(overlay: int, even_if_off: bool = False) -> Block:
     Args:
         even_if_off: also with ``TUNEDOPS_ENABLED=0``; for overlays that choose nothing.
     """
-    if _is_forbidden() and not even_if_off:
+    if is_forbidden() and not even_if_off:
         overlay = _C.current_overlay()
-        return Block(overlay, overlay)
+        return Block(overlay, overlay, counts=False)
     _C.install_routing()
-    return Block(overlay, _C.exchange_overlay(overlay))
+    _C.block_begins()
+    return Block(overlay, _C.exchange_overlay(overlay), counts=True)
 
 
 def end(block: Block) -> None:
@@ -104,6 +116,8 @@ def end(block: Block) -> None:
         RuntimeError: another block began in this one and has not ended, or it ends on another
             thread. The thread has no overlay then.
     """
+    if block.counts:
+        _C.block_ends()
     found = _C.current_overlay()
     outer = block.outer if found == block.laid else 0
     if found != outer:
@@ -115,7 +129,8 @@ def end(block: Block) -> None:
         )
 
 
-def _is_forbidden() -> bool:
+def is_forbidden() -> bool:
+    """Whether the environment lets no block choose anything."""
     return any(
         name == "ENABLED" and value == "0" and origin == "environment"
         for name, value, _, origin, _ in _C.describe_settings()

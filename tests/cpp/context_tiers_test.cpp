@@ -137,6 +137,51 @@ TEST_F(ContextTiersTest, ARowThatCannotBeUsedIsToldAndPassedOver) {
   EXPECT_NE(warnings()[0].find("is left out"), std::string::npos);
 }
 
+// What cannot be saved is not used either, and what is there is not replaced by
+// a file beside it that nobody reads.
+TEST_F(ContextTiersTest, AFileThatIsNotOursIsNotSavedBeside) {
+  save(1, "Gemm_Slow");
+  const std::string file = context().cache_filename({});
+  for (const std::string& text :
+       {std::string("Validator,DEVICE,another\n"),
+        std::string("Validator,DEVICE,fake\nValidator,DEVICE,other\n")}) {
+    write_text(file, text);
+    begin({{"TUNING", "0"}});
+    EXPECT_THROW(save(2, "Gemm_Slow"), std::runtime_error);
+    EXPECT_EQ(choice(gemm(2)), "Default");
+    EXPECT_EQ(read_text(file), text);
+  }
+  context().clear_cache({});
+  save(2, "Gemm_Slow");
+  EXPECT_EQ(choice(gemm(2)), "Gemm_Slow");
+  std::filesystem::permissions(file, std::filesystem::perms::group_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_THROW(save(3, "Gemm_Slow"), std::runtime_error);
+  EXPECT_EQ(choice(gemm(3)), "Default");
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path("cache"))) {
+    files += entry.path().extension() == ".csv" ? 1 : 0;
+  }
+  EXPECT_EQ(files, 1U);
+}
+
+TEST_F(ContextTiersTest, AFolderStaysWhereItWasWhenItWasNamed) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(path(""));
+  begin({{"CACHE_DIR", "relative"}});
+  save(1, "Gemm_Slow");
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(context().cache_filename({}).starts_with(path("relative")));
+  EXPECT_EQ(context().cached({}).size(), 1U);
+  EXPECT_EQ(choice(gemm(1)), "Gemm_Slow");
+}
+
+TEST_F(ContextTiersTest, WhatIsWrongWithFilesIsToldByWhoOpensThem) {
+  write_csv("x,y\n");
+  context().explain(gemm(1));
+  EXPECT_EQ(warnings().size(), 1U);
+}
+
 TEST_F(ContextTiersTest, NothingIsSavedWhereNothingMayBe) {
   begin({{"READ_ONLY", "1"}});
   EXPECT_THROW(save(1, "Gemm_Slow"), std::runtime_error);

@@ -95,5 +95,25 @@ TEST(PlanCache, NoHashMarksAFreeSlot) {
   }
 }
 
+// Overlays come and go, and each has decisions of its own on one problem.
+TEST_F(PlanCacheTest, ManyOverlaysOfOneProblemDoNotQueue) {
+  constexpr std::uint32_t kOverlays = 20000;
+  for (std::uint32_t overlay = 1; overlay <= kOverlays; ++overlay) {
+    insert(scale_problem(1), plan(overlay), 1, overlay);
+  }
+  std::size_t compared = 0;
+  const ProblemKey key = scale_problem(1);
+  for (std::uint32_t overlay = 1; overlay <= kOverlays; ++overlay) {
+    const auto* const found = cache_.find(ProblemCache::hash_of(key), overlay,
+                                          [&](const ProblemKey& other) {
+                                            ++compared;
+                                            return key == other;
+                                          });
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->plan, plan(overlay));
+  }
+  EXPECT_EQ(compared, kOverlays);
+}
+
 }  // namespace
 }  // namespace tunedops

@@ -78,6 +78,7 @@ def test_all_of_the_few_algorithms_of_a_kind_can_be_tried() -> None:
 
 @pytest.mark.parametrize("size", [64, 1024, 8192])
 def test_the_budget_holds_for_short_and_for_long_calls(size: int) -> None:
+    _C.set_setting("MAX_TUNING_BUDGET_MS", "400")
     a, b = matrix(size, size, torch.bfloat16), matrix(size, size, torch.bfloat16, "t")
     tune(a, b)
     tunedops.clear()

@@ -14,7 +14,6 @@
 
 #include "kernels/gemm/gemm_definition.h"
 #include "ops/gemm.h"
-#include "ops/precision_flags.h"
 #include "ops/sum_product.h"
 #include "python/bindings.h"
 
@@ -183,7 +182,7 @@ PyObject* facts(PyObject* self, PyObject*) {
              py::make_tuple(c10::DeviceTypeName(slot.device.type(), true),
                             static_cast<int>(slot.device.index())),
              slot.has_out, slot.beta, slot.alpha,
-             std::string(to_text(slot.activation)), slot.precision,
+             std::string(to_text(slot.activation)), slot.chosen.precision,
              is_known
                  ? py::cast(getTuningContext().solution_of(slot.chosen.plan))
                  : py::none().cast<py::object>(),
@@ -235,7 +234,6 @@ void CallSlot::note(const CallArguments& call, const Chosen& choice) {
   beta = call.beta;
   alpha = call.alpha;
   activation = call.activation;
-  precision = precision_flags(device.type(), mat1.scalar_type());
   chosen = choice;
   ++number;
 }

@@ -42,7 +42,6 @@ struct CallSlot {
   double beta = 1;
   double alpha = 1;
   Activation activation = Activation::kNone;
-  std::uint16_t precision = 0;  // torch's switches
   Chosen chosen;
 
   /// With the GIL, behind the call.

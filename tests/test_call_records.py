@@ -67,6 +67,19 @@ def test_what_a_compiler_traces_is_not_noted_and_meta_tensors_are() -> None:
     assert op.last_call.device == torch.device("cpu")
 
 
+def test_tensors_that_stand_for_others_are_not_noted() -> None:
+    """Those of torch.func, whose product is another one."""
+    op, layer = MmOp(), LinearOp()
+    a, b = randn(3, 4, 8), randn(8, 6)
+    torch.testing.assert_close(torch.vmap(lambda x: op(x, b))(a), a @ b)
+    torch.vmap(lambda x: layer(x, b.t()))(a)
+    torch.func.grad(lambda x: op(x, b).sum())(a[0])
+    torch.vmap(torch.func.grad(lambda x: op(x, b).sum()))(a)
+    torch.func.functionalize(lambda x: op(x, b))(a[0])
+    with pytest.raises(RuntimeError, match="no call"):
+        _ = layer.last_call
+
+
 @pytest.mark.parametrize("way", ["fast", "grad", "out"])
 def test_every_way_in_is_noted_alike(way: str) -> None:
     """T2, T5, T7: whether the dispatcher was needed or not."""

@@ -70,6 +70,19 @@ const at::Tensor* tensor_or_null(PyObject* object) {
   return &THPVariable_Unpack(object);
 }
 
+// Not what only stands for other tensors (functorch's batches and wrappers),
+// nor what has no sizes.
+bool is_noted(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  constexpr c10::DispatchKeySet kStandsForOthers(
+      {c10::DispatchKey::FuncTorchBatched,
+       c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::Functionalize,
+       c10::DispatchKey::Batched});
+  return !impl.has_symbolic_sizes_strides() &&
+         tensor.layout() == at::kStrided && impl.has_storage() &&
+         !impl.key_set().has_any(kStandsForOthers);
+}
+
 // What ran is asked for by the operands as they came; under autocast, say,
 // others were multiplied, and then it is not known.
 Chosen chosen_for_call(const CallArguments& call) {
@@ -87,7 +100,7 @@ Chosen chosen_for_call(const CallArguments& call) {
 }
 
 // mat1, mat2, term or None, result, has_out, beta, alpha: behind a call that
-// went through the dispatcher. Tensors without sizes are not noted.
+// went through the dispatcher.
 PyObject* note(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
   if (count != 7) {
@@ -96,9 +109,7 @@ PyObject* note(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   CallArguments call;
   for (std::size_t i = 0; i < CallArguments::kPlaces; ++i) {
     const at::Tensor* const tensor = tensor_or_null(args[i]);
-    if (tensor != nullptr &&
-        (tensor->unsafeGetTensorImpl()->has_symbolic_sizes_strides() ||
-         tensor->layout() != at::kStrided)) {
+    if (tensor != nullptr && !is_noted(*tensor)) {
       Py_RETURN_NONE;
     }
     call.tensors[i] = tensor;
@@ -126,9 +137,7 @@ PyObject* note_layer(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   CallArguments call;
   for (std::size_t i = 0; i < CallArguments::kPlaces; ++i) {
     const at::Tensor* const tensor = tensor_or_null(args[i]);
-    if (tensor != nullptr &&
-        (tensor->unsafeGetTensorImpl()->has_symbolic_sizes_strides() ||
-         tensor->layout() != at::kStrided)) {
+    if (tensor != nullptr && !is_noted(*tensor)) {
       Py_RETURN_NONE;
     }
     call.tensors[i] = tensor;

@@ -192,7 +192,7 @@ std::string TuningContext::save_to_cache(Device device,
 std::vector<CsvRow> TuningContext::cached(Device device) {
   const std::string path = cache_filename(device);
   std::vector<CsvRow> rows;
-  if (path.empty()) {
+  if (path.empty() || !stamp_of(path).exists()) {
     return rows;
   }
   Notices notices;

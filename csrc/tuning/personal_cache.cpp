@@ -55,7 +55,8 @@ const ResultsFile& PersonalCache::open(Device device,
   if (file == nullptr) {
     file = std::make_unique<ResultsFile>(path(device_name, validators),
                                          validators);
-    if (!folder_.empty()) {
+    // A home that we may not look into has no cache: no word of it.
+    if (!folder_.empty() && stamp_of(file->path()).exists()) {
       file->load(notices, /*exact=*/true);
     }
   }

@@ -165,6 +165,20 @@ TEST_F(ContextTiersTest, AFileThatIsNotOursIsNotSavedBeside) {
   EXPECT_EQ(files, 1U);
 }
 
+// As in containers, whose user is not who HOME is of.
+TEST_F(ContextTiersTest, AFolderThatCannotBeLookedIntoIsNoCache) {
+  save(1, "Gemm_Slow");
+  using std::filesystem::perms;
+  std::filesystem::permissions(path("cache"), perms::none);
+  begin({{"TUNING", "0"}});
+  if (!stamp_of(context().cache_filename({})).exists()) {  // not as root
+    EXPECT_EQ(choice(gemm(1)), "Default");
+    EXPECT_TRUE(context().cached({}).empty());
+  }
+  EXPECT_TRUE(warnings().empty());
+  std::filesystem::permissions(path("cache"), perms::owner_all);
+}
+
 TEST_F(ContextTiersTest, AFolderStaysWhereItWasWhenItWasNamed) {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(path(""));

@@ -28,7 +28,10 @@ def test_settings_of_the_environment_are_not_handed_on(monkeypatch: pytest.Monke
     monkeypatch.setenv("OTHER", "kept")
     variables = fresh_process.environment({"VERBOSE": "1"})
     ours = {name: text for name, text in variables.items() if name.startswith("TUNEDOPS_")}
-    assert ours == {"TUNEDOPS_VERBOSE": "1"}
+    no_tiers = {"TUNEDOPS_CACHE_DIR": "", "TUNEDOPS_DATABASE_DIR": ""}
+    assert ours == {"TUNEDOPS_VERBOSE": "1"} | no_tiers
+    without = fresh_process.environment(None)
+    assert not any(name.startswith("TUNEDOPS_") for name in without)
     assert variables["OTHER"] == "kept"
     assert os.environ["TUNEDOPS_KERNELS"] == "Gemm_OneDnn"
 

@@ -360,7 +360,7 @@ def test_a_slot_is_what_it_takes() -> None:
     slot = _C.CallSlot()
     assert slot.facts() is None
     assert isinstance(_C.mm(a, b, slot), Tensor)
-    assert slot.number() == 1
+    assert slot.facts() is not None
     assert _C.mm(a, b, "slot") is NotImplemented  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"expected a torch\.Tensor or None"):
         slot.note(1, a, None, b, False, 1.0, 1.0)  # type: ignore[arg-type]

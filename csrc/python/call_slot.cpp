@@ -83,6 +83,18 @@ bool is_noted(const at::Tensor& tensor) {
          !impl.key_set().has_any(kStandsForOthers);
 }
 
+// The first arguments of both that note; false for a call that is not noted.
+bool read_tensors(PyObject* const* args, CallArguments& call) {
+  for (std::size_t i = 0; i < CallArguments::kPlaces; ++i) {
+    const at::Tensor* const tensor = tensor_or_null(args[i]);
+    if (tensor != nullptr && !is_noted(*tensor)) {
+      return false;
+    }
+    call.tensors[i] = tensor;
+  }
+  return true;
+}
+
 // What ran is asked for by the operands as they came; under autocast, say,
 // others were multiplied, and then it is not known.
 Chosen chosen_for_call(const CallArguments& call) {
@@ -107,12 +119,8 @@ PyObject* note(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     throw torch::TypeError("note: expected seven arguments");
   }
   CallArguments call;
-  for (std::size_t i = 0; i < CallArguments::kPlaces; ++i) {
-    const at::Tensor* const tensor = tensor_or_null(args[i]);
-    if (tensor != nullptr && !is_noted(*tensor)) {
-      Py_RETURN_NONE;
-    }
-    call.tensors[i] = tensor;
+  if (!read_tensors(args, call)) {
+    Py_RETURN_NONE;
   }
   call.has_out = args[4] == Py_True;
   call.beta = PyFloat_AsDouble(args[5]);
@@ -135,12 +143,8 @@ PyObject* note_layer(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     throw torch::TypeError("note_layer: expected five arguments");
   }
   CallArguments call;
-  for (std::size_t i = 0; i < CallArguments::kPlaces; ++i) {
-    const at::Tensor* const tensor = tensor_or_null(args[i]);
-    if (tensor != nullptr && !is_noted(*tensor)) {
-      Py_RETURN_NONE;
-    }
-    call.tensors[i] = tensor;
+  if (!read_tensors(args, call)) {
+    Py_RETURN_NONE;
   }
   call.activation = parse_activation(
       py::reinterpret_borrow<py::str>(args[4]).cast<std::string>());
@@ -178,7 +182,7 @@ py::object to_python(const NotedTensor& noted) {
 PyObject* facts(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
   const CallSlot& slot = slot_of(self);
-  if (slot.number == 0) {
+  if (slot.is_empty) {
     Py_RETURN_NONE;
   }
   py::list tensors;
@@ -187,7 +191,7 @@ PyObject* facts(PyObject* self, PyObject*) {
   }
   const bool is_known = slot.chosen.tier != Tier::kUnknown;
   return py::make_tuple(
-             slot.number, tensors,
+             tensors,
              py::make_tuple(c10::DeviceTypeName(slot.device.type(), true),
                             static_cast<int>(slot.device.index())),
              slot.has_out, slot.beta, slot.alpha,
@@ -201,11 +205,6 @@ PyObject* facts(PyObject* self, PyObject*) {
   END_HANDLE_TH_ERRORS
 }
 
-// How often a call was noted.
-PyObject* number(PyObject* self, PyObject*) {
-  return PyLong_FromUnsignedLongLong(slot_of(self).number);
-}
-
 PyCFunction as_method(PyObject* (*function)(PyObject*, PyObject* const*,
                                             Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
@@ -217,7 +216,6 @@ PyMethodDef methods[] = {
     {"note_layer", as_method(&note_layer), METH_FASTCALL,
      "note_layer(input, weight, bias, result, activation, /)"},
     {"facts", &facts, METH_NOARGS, "facts(): what was noted, or None"},
-    {"number", &number, METH_NOARGS, "number(): of calls that were noted"},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -244,7 +242,7 @@ void CallSlot::note(const CallArguments& call, const Chosen& choice) {
   alpha = call.alpha;
   activation = call.activation;
   chosen = choice;
-  ++number;
+  is_empty = false;
 }
 
 bool slot_from(PyObject* object, CallSlot*& slot) {

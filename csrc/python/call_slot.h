@@ -35,7 +35,7 @@ struct CallArguments {
 };
 
 struct CallSlot {
-  std::uint64_t number = 0;  // of completed calls
+  bool is_empty = true;  // no call was noted yet
   std::array<NotedTensor, CallArguments::kPlaces> tensors;
   c10::Device device{c10::DeviceType::CPU};
   bool has_out = false;

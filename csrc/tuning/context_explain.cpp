@@ -63,7 +63,7 @@ Explanation TuningContext::explain(const ProblemKey& problem) {
                                            : cache.path(),
                    kept, usable(kept)));
 
-    const Database::Row* const shipped = database_row(problem, notices);
+    const Database::Row* const shipped = database_row(device, key, notices);
     const std::string folder = settings_.get("DATABASE_DIR");
     const Plan* plan = nullptr;
     hear(told, is_asked,

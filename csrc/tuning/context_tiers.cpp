@@ -9,22 +9,41 @@
 #include "tuning/tuning_context.h"
 
 namespace tunedops {
+namespace {
+
+// `path:line: solution '…' of '…'`.
+std::string unusable_row(const ResultsFile& file, const CsvRow& row) {
+  return file.active_path() + ':' + std::to_string(row.line) + ": solution '" +
+         row.solution + "' of '" + row.key.op + ',' + row.key.params + "'";
+}
+
+}  // namespace
 
 std::optional<TuningContext::Decision>
 TuningContext::from_stored(const ProblemKey& problem, Notices& notices) {
-  if (const auto found = from_results(problem, notices)) {
+  const KeyText key = key_text(problem);
+  const std::lock_guard lock(mutex_);
+  if (const auto found = row_of_file(problem, key, notices)) {
     return found;
   }
-  if (const auto kept = from_cache(problem, notices)) {
+  if (const auto kept = row_of_cache(problem, key, notices)) {
     return kept;
   }
-  return from_database(problem, notices);
+  return row_of_database(problem, key, notices);
 }
 
 std::optional<TuningContext::Decision>
 TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
   const KeyText key = key_text(problem);
   const std::lock_guard lock(mutex_);
+  return row_of_file(problem, key, notices);
+}
+
+// The callers of these hold the lock.
+
+std::optional<TuningContext::Decision>
+TuningContext::row_of_file(const ProblemKey& problem, const KeyText& key,
+                           Notices& notices) {
   ResultsFile& file = open_file(problem.header().device(), notices);
   const CsvRow* row = file.find(key);
   if (row == nullptr) {
@@ -34,18 +53,15 @@ TuningContext::from_results(const ProblemKey& problem, Notices& notices) {
   decision.tier = row->won_here ? Tier::kTunedHere : Tier::kResultsFile;
   const Status usable = plan_of(problem, row->solution, &decision.plan);
   if (!usable.is_ok()) {
-    notices.push_back(file.active_path() + ':' + std::to_string(row->line) +
-                      ": solution '" + row->solution + "' of '" + key.op + ',' +
-                      key.params +
-                      "' cannot be used and means Default: " + usable.reason());
+    notices.push_back(unusable_row(file, *row) +
+                      " cannot be used and means Default: " + usable.reason());
   }
   return decision;
 }
 
 std::optional<TuningContext::Decision>
-TuningContext::from_cache(const ProblemKey& problem, Notices& notices) {
-  const KeyText key = key_text(problem);
-  const std::lock_guard lock(mutex_);
+TuningContext::row_of_cache(const ProblemKey& problem, const KeyText& key,
+                            Notices& notices) {
   const ResultsFile& file = open_cache(problem.header().device(), notices);
   const CsvRow* row = file.find(key);
   if (row == nullptr) {
@@ -56,25 +72,22 @@ TuningContext::from_cache(const ProblemKey& problem, Notices& notices) {
   if (usable.is_ok()) {
     return decision;
   }
-  notices.push_back(file.active_path() + ':' + std::to_string(row->line) +
-                    ": solution '" + row->solution + "' of '" + key.op + ',' +
-                    key.params +
-                    "' cannot be used and is left out: " + usable.reason());
+  notices.push_back(unusable_row(file, *row) +
+                    " cannot be used and is left out: " + usable.reason());
   return std::nullopt;
 }
 
 // Nothing is said of a row that does not fit: the user did not write it.
 std::optional<TuningContext::Decision>
-TuningContext::from_database(const ProblemKey& problem, Notices& notices) {
-  const std::lock_guard lock(mutex_);
-  const Database::Row* const found = database_row(problem, notices);
+TuningContext::row_of_database(const ProblemKey& problem, const KeyText& key,
+                               Notices& notices) {
+  const Database::Row* const found =
+      database_row(problem.header().device(), key, notices);
   Decision decision{.tier = Tier::kDatabase};
   return found != nullptr && check_row(problem, *found, &decision.plan).is_ok()
              ? std::make_optional(decision)
              : std::nullopt;
 }
-
-// The callers of these hold the lock.
 
 const ResultsFile& TuningContext::open_cache(Device device, Notices& notices) {
   if (const ResultsFile* const file = cache_.find(device)) {
@@ -82,20 +95,18 @@ const ResultsFile& TuningContext::open_cache(Device device, Notices& notices) {
   }
   const ResultsFile& file = cache_.open(
       device, backend(device).device_name(device), validators(device), notices);
-  std::vector<CsvRow> rows;
-  for (const auto& [key, row] : file.rows()) {
-    rows.push_back(row);
-  }
-  check_rows(device, file.active_path(), rows, notices);
+  check_rows(device, file.active_path(), file.listed(), notices);
   return file;
 }
 
-const Database::Row* TuningContext::database_row(const ProblemKey& problem,
+const Database::Row* TuningContext::database_row(Device device,
+                                                 const KeyText& key,
                                                  Notices& notices) {
-  const Device device = problem.header().device();
-  database_.open(device, backend(device).device_name(device),
-                 validators(device), notices);
-  return database_.find(device, key_text(problem));
+  if (!database_.is_open(device)) {
+    database_.open(device, backend(device).device_name(device),
+                   validators(device), notices);
+  }
+  return database_.find(device, key);
 }
 
 Status TuningContext::check_row(const ProblemKey& problem,
@@ -152,7 +163,7 @@ TuningContext::stored_anywhere(const ProblemKey& problem) {
     const CsvRow* const kept = open_cache(device, notices).find(key);
     if (kept != nullptr && plan_of(problem, kept->solution, &plan).is_ok()) {
       row = *kept;
-    } else if (const auto* shipped = database_row(problem, notices);
+    } else if (const auto* shipped = database_row(device, key, notices);
                shipped != nullptr &&
                check_row(problem, *shipped, &plan).is_ok()) {
       row = shipped->row;
@@ -191,18 +202,14 @@ std::string TuningContext::save_to_cache(Device device,
 
 std::vector<CsvRow> TuningContext::cached(Device device) {
   const std::string path = cache_filename(device);
-  std::vector<CsvRow> rows;
   if (path.empty() || !stamp_of(path).exists()) {
-    return rows;
+    return {};
   }
   Notices notices;
   ResultsFile file(path, validators(device));
   file.load(notices, /*exact=*/true);
-  for (const auto& [key, row] : file.rows()) {
-    rows.push_back(row);
-  }
   say(notices);
-  return rows;
+  return file.listed();
 }
 
 void TuningContext::clear_cache(Device device) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "tuning/file_io.h"
-#include "tuning/personal_cache.h"
 
 namespace tunedops {
 namespace {
@@ -32,20 +31,18 @@ void Database::set_folder(const std::string& folder) {
   }
   given_ = folder;
   rows_.clear();
-  std::error_code error;
-  const auto place = std::filesystem::absolute(folder, error);
-  folder_ = folder.empty() || error ? folder : place.string();
+  folder_ = absolute_folder(folder);
 }
 
 void Database::open(Device device, const std::string& device_name,
                     const Validators& here, Notices& notices) {
-  const auto [opened, is_new] = rows_.try_emplace(device);
-  if (!is_new || folder_.empty()) {
+  Rows& rows = rows_[device];
+  if (folder_.empty()) {
     return;
   }
   for (const std::string& path :
        results_files_in(folder_ + '/' + file_name_of(device_name))) {
-    read(path, here, opened->second, notices);
+    read(path, here, rows, notices);
   }
 }
 

@@ -26,7 +26,8 @@ class Database {
   /// Empty: there is no database. What was read from another one is forgotten.
   void set_folder(const std::string& folder);
 
-  /// Reads what there is of a device, once. Of equal keys the last file's row
+  bool is_open(Device device) const { return rows_.contains(device); }
+  /// Reads what there is of a device. Of equal keys the last file's row
   /// counts, in the order of the files' names.
   void open(Device device, const std::string& device_name,
             const Validators& here, Notices& notices);

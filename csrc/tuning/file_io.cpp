@@ -173,6 +173,29 @@ Status make_private_folder(const std::string& path) {
              : Status::failed("'" + path + "' is not a folder");
 }
 
+std::string absolute_folder(const std::string& folder) {
+  std::error_code error;
+  const auto place = std::filesystem::absolute(folder, error);
+  return folder.empty() || error ? folder : place.string();
+}
+
+std::string file_name_of(const std::string& given) {
+  std::string name;
+  for (const char c : given) {
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (is_upper || is_plain) {
+      name += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  while (name.ends_with('_')) {
+    name.pop_back();
+  }
+  return name.empty() ? "unnamed" : name;
+}
+
 Status replace_file(const std::string& path, std::string_view text,
                     FileStamp& stamp) {
   struct stat existing{};

@@ -44,6 +44,13 @@ Status read_file(const std::string& path, FileContents& contents);
 /// there. One that exists must be ours, and not be writable by others.
 Status make_private_folder(const std::string& path);
 
+/// Where a folder lies now, since a program may go elsewhere later; empty stays
+/// empty.
+std::string absolute_folder(const std::string& folder);
+
+/// Any name as one of a file: `NVIDIA H200` is `nvidia_h200`.
+std::string file_name_of(const std::string& name);
+
 /// Replaces the file so that readers see the old or the new text, whole, even
 /// after a power cut. Refuses to replace anything but a regular file.
 Status replace_file(const std::string& path, std::string_view text,

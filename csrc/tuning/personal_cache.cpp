@@ -7,33 +7,13 @@
 
 namespace tunedops {
 
-std::string file_name_of(const std::string& device_name) {
-  std::string name;
-  for (const char c : device_name) {
-    const bool is_upper = c >= 'A' && c <= 'Z';
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (is_upper || is_plain) {
-      name += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
-    } else if (!name.empty() && name.back() != '_') {
-      name += '_';
-    }
-  }
-  while (name.ends_with('_')) {
-    name.pop_back();
-  }
-  return name.empty() ? "device" : name;
-}
-
 void PersonalCache::set_folder(const std::string& folder) {
   if (folder == given_) {
     return;
   }
   given_ = folder;
   files_.clear();
-  // Where it lies now, since the program may go elsewhere later.
-  std::error_code error;
-  const auto place = std::filesystem::absolute(folder, error);
-  folder_ = folder.empty() || error ? folder : place.string();
+  folder_ = absolute_folder(folder);
 }
 
 std::string PersonalCache::path(const std::string& device_name,

@@ -46,7 +46,4 @@ class PersonalCache {
   std::map<Device, std::unique_ptr<ResultsFile>> files_;
 };
 
-/// A device's name as the name of a file: `nvidia_h200`.
-std::string file_name_of(const std::string& device_name);
-
 }  // namespace tunedops

@@ -104,6 +104,14 @@ const CsvRow* ResultsFile::find(const KeyText& key) const {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
+std::vector<CsvRow> ResultsFile::listed() const {
+  std::vector<CsvRow> rows;
+  for (const auto& [key, row] : rows_) {
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 void ResultsFile::clear() {
   rows_.clear();
   on_disk_.clear();

@@ -38,6 +38,8 @@ class ResultsFile {
 
   const CsvRow* find(const KeyText& key) const;
   const std::map<KeyText, CsvRow>& rows() const { return rows_; }
+  /// The same without their keys, which are in the rows too.
+  std::vector<CsvRow> listed() const;
 
   /// Keeps a result in memory, and in the file at once if `persist`. Returns
   /// whether rows that others changed were taken over on that occasion.

@@ -156,11 +156,7 @@ ResultsFile& TuningContext::open_file(Device device, Notices& notices) {
   }
   ResultsFile& file = store_.open(device, backend(device).file_tag(device),
                                   validators(device), notices);
-  std::vector<CsvRow> rows;
-  for (const auto& [key, row] : file.rows()) {
-    rows.push_back(row);
-  }
-  check_rows(device, file.active_path(), rows, notices);
+  check_rows(device, file.active_path(), file.listed(), notices);
   return file;
 }
 
@@ -216,12 +212,10 @@ bool TuningContext::read_file(Device device,
       if (!stamp_of(*path).exists()) {
         notices.push_back("results file '" + *path + "' does not exist");
       }
-      std::vector<CsvRow> rows;
       for (const auto& [key, row] : other.rows()) {
-        rows.push_back(row);
         own.put(row, false, notices);
       }
-      check_rows(device, *path, rows, notices);
+      check_rows(device, *path, other.listed(), notices);
     } else {
       accepted = own.load(notices);
     }
@@ -331,9 +325,7 @@ std::vector<CsvRow> TuningContext::results(Device device) {
   std::vector<CsvRow> rows;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [key, row] : open_file(device, notices).rows()) {
-      rows.push_back(row);
-    }
+    rows = open_file(device, notices).listed();
   }
   say(notices);
   return rows;

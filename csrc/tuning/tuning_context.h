@@ -266,7 +266,7 @@ class TUNEDOPS_PUBLIC TuningContext {
   void find_overlay(ThreadState& thread, std::uint32_t switches) const;
   ResultsFile& open_file(Device device, Notices& notices);
   const ResultsFile& open_cache(Device device, Notices& notices);
-  const Database::Row* database_row(const ProblemKey& problem,
+  const Database::Row* database_row(Device device, const KeyText& key,
                                     Notices& notices);
   Status check_row(const ProblemKey& problem, const Database::Row& row,
                    const Plan** plan);
@@ -298,10 +298,12 @@ class TUNEDOPS_PUBLIC TuningContext {
                                       Notices& notices);
   std::optional<Decision> from_results(const ProblemKey& problem,
                                        Notices& notices);
-  std::optional<Decision> from_cache(const ProblemKey& problem,
-                                     Notices& notices);
-  std::optional<Decision> from_database(const ProblemKey& problem,
-                                        Notices& notices);
+  std::optional<Decision> row_of_file(const ProblemKey& problem,
+                                      const KeyText& key, Notices& notices);
+  std::optional<Decision> row_of_cache(const ProblemKey& problem,
+                                       const KeyText& key, Notices& notices);
+  std::optional<Decision> row_of_database(const ProblemKey& problem,
+                                          const KeyText& key, Notices& notices);
   std::optional<Decision> from_tuning(const ProblemKey& problem, Stream stream,
                                       Notices& notices);
   double tuning_left_ms(const ProblemKey& problem);

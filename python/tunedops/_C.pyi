@@ -230,12 +230,10 @@ class CallSlot:
     def note_layer(
         self, input: Tensor, weight: Tensor, bias: Tensor | None, result: Tensor, activation: str, /
     ) -> None: ...
-    def number(self) -> int: ...  # of calls
     def facts(
         self,
     ) -> (
         tuple[
-            int,  # the call's number
             list[_Noted | None],  # mat1, mat2, term, result
             _Device,
             bool,  # has_out

@@ -5,32 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 import torch
 
 from tunedops import _C
+from tunedops.described_call import ROLES, Roles
 from tunedops.signature_call import Memory, SignatureCall, TensorFacts, Traffic
 
 # As GemmPrecision in csrc/kernels/gemm/gemm_problem.h.
 _ALLOWS_TF32 = 1
-
-
-class Names(NamedTuple):
-    """What an op calls the two that are multiplied, and what is added."""
-
-    mat1: str
-    mat2: str
-    term: str | None = None
-
-
-NAMES = {
-    "mm": Names("input", "mat2"),
-    "bmm": Names("input", "mat2"),
-    "addmm": Names("mat1", "mat2", "input"),
-    "baddbmm": Names("batch1", "batch2", "input"),
-    "linear": Names("input", "weight", "bias"),
-}
 
 
 def record_of(op: str, slot: _C.CallSlot) -> SignatureCall | None:
@@ -38,26 +21,26 @@ def record_of(op: str, slot: _C.CallSlot) -> SignatureCall | None:
     facts = slot.facts()
     if facts is None:
         return None
-    _, noted, (kind, index), has_out, beta, alpha, activation, precision, solution, tier = facts
-    names = NAMES[op]
+    noted, (kind, index), has_out, beta, alpha, activation, precision, solution, tier = facts
+    roles = ROLES[op]
     by_name = {
         name: facts
-        for name, facts in zip((names.mat1, names.mat2, names.term, "output"), noted, strict=True)
-        if name is not None and facts is not None
+        for name, facts in zip((roles.mat1, roles.mat2, roles.self, "output"), noted, strict=True)
+        if facts is not None
     }
     tensors = {name: TensorFacts(shape, dtype) for name, (shape, _, dtype, *_) in by_name.items()}
     strides = {name: each[1] for name, each in by_name.items()}
     memory = {name: _memory_of(*each) for name, each in by_name.items()}
     scalars = {"beta": beta, "alpha": alpha} if op in ("addmm", "baddbmm") else {}
-    is_in_place = has_out and names.term in memory and memory[names.term] == memory["output"]
-    written = (names.term,) if is_in_place and names.term is not None else ()
+    is_in_place = has_out and roles.self in memory and memory[roles.self] == memory["output"]
+    written = (roles.self,) if is_in_place else ()
     return SignatureCall(
         op=op,
-        indices=MappingProxyType(_indices(op, names, tensors)),
-        branch_key=_branch_key(op, names, tensors, strides, activation, is_in_place),
+        indices=MappingProxyType(_indices(op, roles, tensors)),
+        branch_key=_branch_key(op, roles, tensors, strides, activation, is_in_place),
         device=torch.device(kind) if kind == "cpu" or index < 0 else torch.device(kind, index),
         tensors=MappingProxyType(tensors),
-        traffic=_traffic(names, tensors, beta, is_in_place),
+        traffic=_traffic(roles, tensors, beta, is_in_place),
         written=written,
         has_out=has_out,
         strides=MappingProxyType(strides),
@@ -82,32 +65,32 @@ def _memory_of(
 
 
 def _indices(
-    op: str, names: Names, tensors: Mapping[str, TensorFacts]
+    op: str, roles: Roles, tensors: Mapping[str, TensorFacts]
 ) -> dict[str, int | torch.dtype]:
-    left, right = tensors[names.mat1].shape, tensors[names.mat2].shape
+    left, right = tensors[roles.mat1].shape, tensors[roles.mat2].shape
     found: dict[str, int | torch.dtype] = {"B": left[0]} if op in ("bmm", "baddbmm") else {}
     found["M"] = math.prod(left[:-1]) if op == "linear" else left[-2]
     found["N"] = right[0] if op == "linear" else right[-1]
     found["K"] = left[-1]
-    found["T"] = tensors[names.mat1].dtype
+    found["T"] = tensors[roles.mat1].dtype
     return found
 
 
 def _branch_key(
     op: str,
-    names: Names,
+    roles: Roles,
     tensors: Mapping[str, TensorFacts],
     strides: Mapping[str, tuple[int, ...]],
     activation: str,
     is_in_place: bool,
 ) -> tuple[str, ...]:
-    left = _letter(tensors[names.mat1].shape, strides[names.mat1])
-    right = _letter(tensors[names.mat2].shape, strides[names.mat2])
+    left = _letter(tensors[roles.mat1].shape, strides[roles.mat1])
+    right = _letter(tensors[roles.mat2].shape, strides[roles.mat2])
     if op == "linear":  # which multiplies by the weight transposed
         right = "n" if right == "t" else "t"
     key = [left + right]
-    if names.term is not None and names.term in tensors:
-        key.append("bias" if len(tensors[names.term].shape) == 1 else "addend")
+    if roles.self in tensors:
+        key.append("bias" if len(tensors[roles.self].shape) == 1 else "addend")
     if activation != "none":
         key.append(activation)
     if is_in_place:
@@ -123,14 +106,14 @@ def _letter(shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
 
 
 def _traffic(
-    names: Names, tensors: Mapping[str, TensorFacts], beta: float, is_in_place: bool
+    roles: Roles, tensors: Mapping[str, TensorFacts], beta: float, is_in_place: bool
 ) -> tuple[Traffic, ...]:
     found = []
     for name in tensors:
         if name == "output":
             # One that is an input was counted there.
             found.append(Traffic(name, 0, 0 if is_in_place else 1))
-        elif name == names.term:
+        elif name == roles.self:
             found.append(Traffic(name, int(beta != 0), int(is_in_place)))
         else:
             found.append(Traffic(name, 1, 0))

@@ -43,6 +43,25 @@ class Op:
     def __repr__(self) -> str:
         return f"<op tunedops.{self.name}>"
 
+    def _dispatch(
+        self,
+        packet: torch._ops.OpOverloadPacket,
+        operands: tuple[Tensor, ...],
+        out: Tensor | None,
+        **scalars: complex,
+    ) -> Tensor:
+        """Calls torch's op; the last two operands are multiplied, one before them is added."""
+        if out is None:
+            result = packet.default(*operands, **scalars)
+        else:
+            result = packet.out(*operands, **scalars, out=out)
+        if not is_dynamo_compiling():
+            *term, mat1, mat2 = operands
+            beta, alpha = scalars.get("beta", 1.0), scalars.get("alpha", 1.0)
+            added = term[0] if term else None
+            self._slot.note(mat1, mat2, added, result, out is not None, beta, alpha)
+        return result
+
     @property
     def last_call(self) -> SignatureCall:
         """The last call of this object that ended without an error, on whatever thread.
@@ -96,19 +115,11 @@ class MmOp(Op):
     name = "mm"
 
     def __call__(self, input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        if is_dynamo_compiling():
-            if out is not None:
-                return torch.ops.tunedops.mm.out(input, mat2, out=out)
-            return torch.ops.tunedops.mm.default(input, mat2)
-        if out is None:
+        if out is None and not is_dynamo_compiling():
             result = _C.mm(input, mat2, self._slot)
             if result is not NotImplemented:
                 return result
-            result = torch.ops.tunedops.mm.default(input, mat2)
-        else:
-            result = torch.ops.tunedops.mm.out(input, mat2, out=out)
-        self._slot.note(input, mat2, None, result, out is not None, 1.0, 1.0)
-        return result
+        return self._dispatch(torch.ops.tunedops.mm, (input, mat2), out)
 
     def bind(
         self,
@@ -141,19 +152,11 @@ class BmmOp(Op):
     name = "bmm"
 
     def __call__(self, input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        if is_dynamo_compiling():
-            if out is not None:
-                return torch.ops.tunedops.bmm.out(input, mat2, out=out)
-            return torch.ops.tunedops.bmm.default(input, mat2)
-        if out is None:
+        if out is None and not is_dynamo_compiling():
             result = _C.bmm(input, mat2, self._slot)
             if result is not NotImplemented:
                 return result
-            result = torch.ops.tunedops.bmm.default(input, mat2)
-        else:
-            result = torch.ops.tunedops.bmm.out(input, mat2, out=out)
-        self._slot.note(input, mat2, None, result, out is not None, 1.0, 1.0)
-        return result
+        return self._dispatch(torch.ops.tunedops.bmm, (input, mat2), out)
 
     def bind(
         self,
@@ -198,20 +201,13 @@ class AddmmOp(Op):
         alpha: complex = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        op = torch.ops.tunedops.addmm
-        if is_dynamo_compiling():
-            if out is not None:
-                return op.out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-            return op.default(input, mat1, mat2, beta=beta, alpha=alpha)
-        if out is None:
+        if out is None and not is_dynamo_compiling():
             result = _C.addmm(input, mat1, mat2, beta, alpha, self._slot)
             if result is not NotImplemented:
                 return result
-            result = op.default(input, mat1, mat2, beta=beta, alpha=alpha)
-        else:
-            result = op.out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-        self._slot.note(mat1, mat2, input, result, out is not None, beta, alpha)
-        return result
+        return self._dispatch(
+            torch.ops.tunedops.addmm, (input, mat1, mat2), out, beta=beta, alpha=alpha
+        )
 
     def bind(
         self,
@@ -265,20 +261,13 @@ class BaddbmmOp(Op):
         alpha: complex = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        op = torch.ops.tunedops.baddbmm
-        if is_dynamo_compiling():
-            if out is not None:
-                return op.out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-            return op.default(input, batch1, batch2, beta=beta, alpha=alpha)
-        if out is None:
+        if out is None and not is_dynamo_compiling():
             result = _C.baddbmm(input, batch1, batch2, beta, alpha, self._slot)
             if result is not NotImplemented:
                 return result
-            result = op.default(input, batch1, batch2, beta=beta, alpha=alpha)
-        else:
-            result = op.out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-        self._slot.note(batch1, batch2, input, result, out is not None, beta, alpha)
-        return result
+        return self._dispatch(
+            torch.ops.tunedops.baddbmm, (input, batch1, batch2), out, beta=beta, alpha=alpha
+        )
 
     def bind(
         self,
